@@ -87,6 +87,13 @@ static bool add_series(const struct snapshot_view *view, struct err *err)
 
 // --- requests that failed -----------------------------------------------------------------------
 
+static const char *cause_of(const struct snapshot_oom *oom, int64_t cached)
+{
+    if (cached >= oom->size)
+        return "fragmentation";
+    return oom->device_free >= oom->size ? "limit" : "full";
+}
+
 static bool add_oom(const struct snapshot_view *view, const struct snapshot_oom *oom,
                     struct err *err)
 {
@@ -102,7 +109,7 @@ static bool add_oom(const struct snapshot_view *view, const struct snapshot_oom 
     row_i64(&row, SNAPSHOT_OOMS_ALLOCATED_BYTES, allocated);
     row_i64(&row, SNAPSHOT_OOMS_RESERVED_BYTES, reserved);
     row_i64(&row, SNAPSHOT_OOMS_CACHED_BYTES, cached);
-    row_word(&row, SNAPSHOT_OOMS_CAUSE, cached >= oom->size ? "fragmentation" : "full");
+    row_word(&row, SNAPSHOT_OOMS_CAUSE, cause_of(oom, cached));
     snapshot_row_calls(view, &row, SNAPSHOT_OOMS_CALLS, oom->stack);
     return row_end(&row, view->report, err);
 }

@@ -20,6 +20,15 @@ static bool has_mark(struct str path, struct str mark)
     return false;
 }
 
+bool call_frame_is_native(struct str filename)
+{
+    static const char *const endings[] = {".cpp", ".cc", ".cu", ".c", ".h", ".hpp", ".cuh"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (str_ends_with(filename, str_of(endings[i])))
+            return true;
+    return filename.len == 0 || str_equal(filename, STR("??"));
+}
+
 bool call_frame_is_of_library(struct str filename)
 {
     static const char *const marks[] = {"site-packages/", "dist-packages/", "/lib/python", "<",
@@ -27,7 +36,7 @@ bool call_frame_is_of_library(struct str filename)
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (has_mark(filename, str_of(marks[i])))
             return true;
-    return filename.len == 0;
+    return call_frame_is_native(filename);
 }
 
 bool call_frame_is_in(struct str filename, const char *mark)

@@ -11,7 +11,11 @@ struct call_frame {
     int64_t line;
 };
 
-// Whether it is a call within Python, PyTorch or another installed package.
+// Whether it is a call of compiled code, which PyTorch records between those of Python by
+// default.
+bool call_frame_is_native(struct str filename);
+
+// Whether it is a call within Python, PyTorch or another installed package, or of compiled code.
 bool call_frame_is_of_library(struct str filename);
 
 // Whether the file is in such folders: "torch/optim/", whichever system wrote the path.

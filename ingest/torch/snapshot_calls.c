@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/torch/snapshot_calls.h"
 
-enum { MOST_USERS = 3, MOST_INNER = 2, MOST_NAME = 160 };
+enum { MOST_USERS = 3, MOST_INNER = 2, MOST_OPERATORS = 2, MOST_NAME = 160 };
 
 void snapshot_calls_free(struct snapshot_calls *calls)
 {
     buf_free(&calls->shown);
     buf_free(&calls->inner);
+    buf_free(&calls->operators);
 }
 
 void snapshot_calls_open(struct snapshot_calls *calls)
 {
     buf_clear(&calls->shown);
     buf_clear(&calls->inner);
-    calls->users = calls->count = 0;
+    buf_clear(&calls->operators);
+    calls->users = calls->count = calls->operator_count = 0;
     calls->category = SNAPSHOT_UNKNOWN;
 }
 
@@ -72,8 +74,47 @@ static void put(struct buf *out, const struct call_frame *frame)
     buf_printf(out, ":%lld)", (long long)frame->line);
 }
 
+// --- compiled code ------------------------------------------------------------------------------
+
+// Names of operators and of autograd's nodes are between these.
+static const struct {
+    const char *before, *after, *shown;
+} marks[] = {
+    {"at::_ops::", "::call(", "aten::"},
+    {"torch::autograd::generated::", "::apply(", ""},
+};
+
+static struct str operator_in(struct str name, const char *before, const char *after)
+{
+    struct str head = str_of(before);
+    if (!str_starts_with(name, head))
+        return STR("");
+    struct str rest = {name.at + head.len, name.len - head.len};
+    size_t end = str_find(rest, str_of(after));
+    return end < rest.len ? (struct str){rest.at, end} : STR("");
+}
+
+static void add_native(struct snapshot_calls *calls, struct str name)
+{
+    bool open = calls->category == SNAPSHOT_UNKNOWN || calls->category == SNAPSHOT_OTHER;
+    if (open && str_starts_with(name, STR("torch::autograd::Engine::")))
+        calls->category = SNAPSHOT_GRADIENTS;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        struct str found = operator_in(name, marks[i].before, marks[i].after);
+        if (found.len == 0 || calls->operator_count++ >= MOST_OPERATORS)
+            continue;
+        buf_puts(&calls->operators, calls->operators.len ? ", " : "");
+        buf_puts(&calls->operators, marks[i].shown);
+        buf_add_str(&calls->operators, cut(found));
+    }
+}
+
 void snapshot_calls_add(struct snapshot_calls *calls, const struct call_frame *frame)
 {
+    if (call_frame_is_native(frame->filename)) {
+        add_native(calls, frame->name);
+        return;
+    }
     if (calls->category == SNAPSHOT_UNKNOWN || calls->category == SNAPSHOT_OTHER)
         calls->category = category_of(frame);
     if (!call_frame_is_of_library(frame->filename)) {
@@ -87,7 +128,9 @@ void snapshot_calls_add(struct snapshot_calls *calls, const struct call_frame *f
 bool snapshot_calls_close(struct snapshot_calls *calls, struct evidence *evidence, uint32_t *stack,
                           struct err *err)
 {
-    const struct buf *text = calls->users ? &calls->shown : &calls->inner;
+    const struct buf *text = calls->users   ? &calls->shown
+                             : calls->count ? &calls->inner
+                                            : &calls->operators;
     return buf_ok(text, err) && memory_snapshot_stack(evidence, (struct str){text->at, text->len},
                                                       calls->category, stack, err);
 }

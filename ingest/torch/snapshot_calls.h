@@ -9,7 +9,8 @@
 // Starts as zeros and stays for all stacks of a file.
 struct snapshot_calls {
     struct buf shown, inner; // the user's own; the innermost of libraries
-    unsigned users, count;
+    struct buf operators;    // the innermost that compiled code names: autograd has no other calls
+    unsigned users, count, operator_count;
     enum snapshot_category category;
 };
 

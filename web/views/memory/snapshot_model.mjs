@@ -66,6 +66,10 @@ export function oom_text(oom, holders) {
   const held = `${bytes(oom.allocated_bytes)} of ${bytes(oom.reserved_bytes)} reserved was in use`;
   const [top] = by_category(holders, "oom");
   const most = top ? `, most of it by ${top.label.toLowerCase()} (${percent(top.share)})` : "";
+  if (oom.cause === "limit") {
+    return `${wanted}, ${free}; ${held}${most}. The device had room: the process may not use more, `
+      + "by set_per_process_memory_fraction or another limit.";
+  }
   const why = oom.cause === "fragmentation"
     ? `The allocator itself had ${bytes(oom.cached_bytes)} free, but in blocks too small, or of `
       + "another pool or stream: fragmentation. expandable_segments:True in "

@@ -150,6 +150,20 @@ static void a_request_fails_for_fragmentation_if_as_much_was_free(void **state)
     assert_held(table, 1, "forward", 70);
 }
 
+// As with set_per_process_memory_fraction: 7 bytes are free on the device.
+static void a_request_fails_for_a_limit_if_the_device_had_room(void **state)
+{
+    struct fixture *f = *state;
+    event(f, RESERVE, 0, 40, SNAPSHOT_NO_STACK);
+    event(f, ALLOC, 1, 40, SNAPSHOT_NO_STACK);
+    event(f, OOM, 0, 7, SNAPSHOT_NO_STACK);
+    event(f, OOM, 0, 8, SNAPSHOT_NO_STACK);
+    segment(f, 40, 40);
+    const struct table *table = table_of(f, "snapshot_ooms");
+    assert_true(table_is(table, 0, SNAPSHOT_OOMS_CAUSE, STR("limit")));
+    assert_true(table_is(table, 1, SNAPSHOT_OOMS_CAUSE, STR("full")));
+}
+
 // Sizes that no device has may come from outside.
 static void sums_beyond_64_bits_saturate(void **state)
 {
@@ -252,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_held_the_peak_sums_to_it),
         TEST(a_request_fails_for_fragmentation_if_as_much_was_free),
+        TEST(a_request_fails_for_a_limit_if_the_device_had_room),
         TEST(sums_beyond_64_bits_saturate),
         TEST(what_awaits_its_free_is_in_use),
         TEST(what_most_steps_leave_behind_is_growth),

@@ -407,6 +407,49 @@ static void calls_say_what_memory_is_for(void **state)
     evidence_free(&evidence);
 }
 
+// PyTorch records compiled code as well, but for stacks="python".
+static void calls_of_compiled_code_are_left_out(void **state)
+{
+    (void)state;
+    const struct call_frame inner[] = {
+        {STR("torch::unwind::unwind()"), STR("??"), 0},
+        {STR("torch::cuda::(anonymous namespace)::gather_with_cpp()"), STR("memory_snapshot.cpp"),
+         0},
+        {STR("c10::cuda::CUDACachingAllocator::Native::allocate(unsigned long)"), STR(""), 0},
+        {STR("at::_ops::nll_loss_backward::redispatch(c10::DispatchKeySet)"), STR("??"), 0},
+        {STR("at::_ops::nll_loss_backward::call(at::Tensor const&)"), STR("??"), 0},
+    };
+    const struct call_frame autograd[] = {
+        {STR("torch::autograd::generated::NllLossBackward0::apply(std::vector<at::Tensor>&&)"),
+         STR("??"), 0},
+        {STR("torch::autograd::Engine::thread_main(std::shared_ptr<torch::GraphTask> const&)"),
+         STR("??"), 0},
+    };
+    const struct call_frame user = {STR("forward"), STR("/srv/job/model.py"), 7};
+    struct budget budget = {0};
+    struct evidence evidence;
+    struct snapshot_calls calls = {0};
+    struct err err = {.pos = ERR_NO_POS};
+    evidence_init(&evidence, &budget);
+    assert_true(memory_snapshot_start(&evidence, STR("x.pickle"), &err));
+    for (int of_user = 0; of_user < 2; of_user++) {
+        uint32_t stack;
+        snapshot_calls_open(&calls);
+        for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+            snapshot_calls_add(&calls, &inner[i]);
+        for (size_t i = 0; i < 2; i++)
+            snapshot_calls_add(&calls, of_user ? &user : &autograd[i]);
+        assert_true(snapshot_calls_close(&calls, &evidence, &stack, &err));
+        assert_int_equal(snapshot_category_of(evidence.memory, stack),
+                         of_user ? SNAPSHOT_ACTIVATIONS : SNAPSHOT_GRADIENTS);
+        assert_string_equal(snapshot_frames(evidence.memory, stack).at,
+                            of_user ? "forward (model.py:7), forward (model.py:7)"
+                                    : "aten::nll_loss_backward, NllLossBackward0");
+    }
+    snapshot_calls_free(&calls);
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +463,7 @@ int main(void)
         cmocka_unit_test(what_is_referred_to_again_counts_once),
         cmocka_unit_test(events_take_no_memory_but_of_what_is_in_use),
         cmocka_unit_test(calls_say_what_memory_is_for),
+        cmocka_unit_test(calls_of_compiled_code_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
