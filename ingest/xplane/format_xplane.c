@@ -42,7 +42,7 @@ struct xplane {
     enum plane_kind kind;
     int64_t device;
     struct metas names;
-    uint64_t correlation_stat; // number of the statistic, 0: none
+    uint64_t correlation_stat, step_stat; // numbers of statistics, 0: none
     uint64_t lines;
 };
 
@@ -131,7 +131,7 @@ static bool intern(struct xplane *xplane, uint64_t id, str_id *name, struct err 
 
 struct moment {
     uint64_t name, offset_ps, dur_ps;
-    int64_t correlation;
+    int64_t correlation, step; // VALUE_ABSENT
 };
 
 static bool read_stat(const struct xplane *xplane, struct proto stat, struct moment *moment,
@@ -147,6 +147,8 @@ static bool read_stat(const struct xplane *xplane, struct proto stat, struct mom
     }
     if (id && id == xplane->correlation_stat)
         moment->correlation = (int64_t)value;
+    if (id && id == xplane->step_stat)
+        moment->step = (int64_t)value;
     return err->code == ERR_NONE;
 }
 
@@ -154,7 +156,7 @@ static bool read_moment(const struct xplane *xplane, struct proto event, struct 
                         struct err *err)
 {
     struct proto_field field;
-    *moment = (struct moment){.correlation = VALUE_ABSENT};
+    *moment = (struct moment){.correlation = VALUE_ABSENT, .step = VALUE_ABSENT};
     while (proto_next(&event, &field, err)) {
         if (field.number == EVENT_STATS && field.is_bytes &&
             !read_stat(xplane, field.bytes, moment, err))
@@ -192,6 +194,20 @@ static bool is_far(uint64_t ps)
     return ps / 1000 > (uint64_t)TRACE_MAX_NS;
 }
 
+// What JAX's StepTraceAnnotation and TensorFlow's Trace mark has any name, so a mark as of
+// PyTorch's profiler goes with it.
+static bool add_step(struct xplane *xplane, struct event_record *record, int64_t step,
+                     struct err *err)
+{
+    char name[48];
+    record->kind = EVENT_ANNOTATION;
+    if (!trace_builder_add(xplane->builder, record, err))
+        return false;
+    snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)step);
+    return trace_builder_text(xplane->builder, str_of(name), ERR_NO_POS, &record->name, err) &&
+           trace_builder_add(xplane->builder, record, err);
+}
+
 static bool add_event(struct xplane *xplane, const struct line *line, const struct moment *moment,
                       struct err *err)
 {
@@ -211,6 +227,8 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
         return false;
     if (xplane->kind == PLANE_HOST)
         record.kind = kind_of_host(xplane, record.name);
+    if (xplane->kind == PLANE_HOST && moment->step >= 0)
+        return add_step(xplane, &record, moment->step, err);
     return trace_builder_add(xplane->builder, &record, err);
 }
 
@@ -338,6 +356,8 @@ static bool note_stat(struct xplane *xplane, const struct meta *meta, struct err
         return false;
     if (str_equal(name, STR("correlation_id")))
         xplane->correlation_stat = meta->id;
+    if (str_equal(name, STR("step_num")))
+        xplane->step_stat = meta->id;
     return true;
 }
 
@@ -348,7 +368,7 @@ static bool read_plane_head(struct xplane *xplane, struct proto bytes, struct er
     struct meta meta;
     struct str name = STR("");
     judge_plane(xplane, name);
-    xplane->correlation_stat = 0;
+    xplane->correlation_stat = xplane->step_stat = 0;
     while (proto_next(&bytes, &field, err)) {
         if (!field.is_bytes)
             continue;

@@ -158,6 +158,36 @@ static void streams_are_device_work_and_derived_lines_are_not(void **state)
     buf_free(&bytes);
 }
 
+// As jax.profiler.StepTraceAnnotation("train", step_num=4) writes it.
+static void a_numbered_step_of_jax_is_a_step(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = {0}, message = {0}, stat = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    put_number(&message, 1, 1);
+    put_number(&message, 2, 5000000);
+    put_number(&message, 3, 8000000);
+    put_number(&stat, 1, 6);
+    put_number(&stat, 3, 4);
+    put_message(&message, 4, &stat);
+    put_bytes(&line, 2, STR("python3"));
+    put_message(&line, 4, &message);
+    put_bytes(&plane, 2, STR("/host:CPU"));
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "train");
+    put_name(&plane, 5, 6, "step_num");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_bytes((struct str){bytes.at, bytes.len}, &budget, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, 2);
+    assert_event(trace, find(trace, EVENT_ANNOTATION, 0), "train", 5000, 8000);
+    assert_event(trace, find(trace, EVENT_ANNOTATION, 1), "ProfilerStep#4", 5000, 8000);
+    trace_free(trace);
+    buf_free(&bytes);
+}
+
 static void a_cut_profile_keeps_what_came_before(void **state)
 {
     (void)state;
@@ -196,6 +226,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
+        cmocka_unit_test(a_numbered_step_of_jax_is_a_step),
         cmocka_unit_test(a_cut_profile_keeps_what_came_before),
         cmocka_unit_test(changed_bytes_do_no_harm),
     };
