@@ -63,6 +63,17 @@ static enum format_likeness probe_other_csv(struct str head, struct str filename
     return cells && i < head.len && head.at[i] == '\n' ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
+// "2026/11/26 19:33:26.525, 0, 5, 137.40, 1980"
+static enum format_likeness probe_headless(struct str head, struct str filename)
+{
+    static const char form[] = "0000/00/00 00:00:00.000, ";
+    (void)filename;
+    for (size_t i = 0; form[i]; i++)
+        if (i >= head.len || (form[i] == '0' ? !str_is_digit(head.at[i]) : head.at[i] != form[i]))
+            return FORMAT_UNLIKE;
+    return FORMAT_SURE;
+}
+
 static enum format_likeness probe_json(struct str head, struct str filename)
 {
     (void)filename;
@@ -124,6 +135,12 @@ const struct format formats_unread[] = {
      .ending = ".ncu-rep",
      .what = "a report of Nsight Compute",
      .advice = "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
+    {.name = "nvidia-smi-headless",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_headless,
+     .what = "samples of nvidia-smi without the names of their columns",
+     .advice = "leave out noheader, or put the names of the query before them as the first line: "
+               "timestamp, index, utilization.gpu, power.draw"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "separated",

@@ -95,9 +95,22 @@ static void find_begin(struct log_sequence *sequence)
 
 #define MOST_STEP_S 1e8 // three years; times of steps can be added up without overflow
 
+// Since the job began, or since 1970.
+static int64_t clock_of(const struct log_step *printed, bool runs)
+{
+    return runs ? (int64_t)llround(printed->values[LOG_RUN_S] * 1e9) : printed->time_ns;
+}
+
+static bool has_run(const struct log_step *printed)
+{
+    return log_step_has(printed, LOG_RUN_S) && printed->values[LOG_RUN_S] >= 0 &&
+           printed->values[LOG_RUN_S] < MOST_STEP_S;
+}
+
 static int64_t ns_between(const struct log_line *before, const struct log_line *line)
 {
-    int64_t from = before->printed->time_ns, to = line->printed->time_ns, ns, steps;
+    bool runs = has_run(before->printed) && has_run(line->printed);
+    int64_t from = clock_of(before->printed, runs), to = clock_of(line->printed, runs), ns, steps;
     if (before->segment != line->segment || from == LOG_NO_TIME || to == LOG_NO_TIME ||
         __builtin_sub_overflow(to, from, &ns) ||
         __builtin_sub_overflow(line->step, before->step, &steps) || ns <= 0 || steps <= 0)

@@ -38,7 +38,14 @@ static bool take_report(struct config_lines *lines, struct str line, struct err 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (str_starts_with(line, str_of(marks[i])))
             return config_take_package(lines, without(line, strlen(marks[i])), err);
-    return !config_split(line, STR(":"), &name, &value) || !config_is_listed(name, reported) ||
+    if (!config_split(line, STR(":"), &name, &value))
+        return true;
+    // Of a single GPU on the same line: "GPU models and configuration: GPU 0: NVIDIA H100".
+    if (str_equal(name, STR("GPU models and configuration")) &&
+        !config_split(value, STR(":"), &name, &value))
+        return true;
+    // What was found follows in lines of its own.
+    return str_starts_with(value, STR("Probably one of")) || !config_is_listed(name, reported) ||
            config_set(&lines->settings, name, value, err);
 }
 

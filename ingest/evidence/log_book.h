@@ -33,6 +33,7 @@ enum log_value {
     LOG_POWER_W,              // per GPU
     LOG_ENERGY_J,             // per step and GPU
     LOG_EPOCH,                //
+    LOG_RUN_S,                // seconds since the job began
     LOG_VALUES
 };
 

@@ -110,6 +110,7 @@ static const struct log_field hf[] = {
     {"epoch", LOG_EPOCH, 1, NULL},
     {"num_tokens", LOG_CONSUMED_TOKENS, 1, NULL},
     {"num_input_tokens_seen", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"train_runtime", LOG_RUN_S, 1, NULL},
     // axolotl
     {"tokens/total", LOG_CONSUMED_TOKENS, 1, NULL},
     {"tokens/train_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, NULL},

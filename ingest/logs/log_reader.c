@@ -128,10 +128,21 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
     return any;
 }
 
+// The step that comes as long after the last as that after the one before it; LOG_NO_STEP unknown.
+static int64_t next_step(const struct log_reader *reader)
+{
+    const struct log_book *book = &reader->evidence->log;
+    const struct log_step *last = book->steps + book->step_count;
+    if (book->step_count < 2 || last[-1].step < 0 || last[-2].step < 0 ||
+        last[-1].step > INT32_MAX || last[-2].step > last[-1].step)
+        return LOG_NO_STEP;
+    return last[-1].step + (last[-1].step - last[-2].step);
+}
+
 // The bar of figures that were printed over it. Mostly it is written again after them, else that of
 // the next step follows; before them it may be a little old. On the figures' own line it was not
 // cleared, so it is not written again.
-static bool find_own_bar(const struct found *found, struct log_bar *bar)
+static bool find_own_bar(const struct found *found, int64_t expected, struct log_bar *bar)
 {
     struct log_bar next = {0};
     struct str line = {found->written.text.at, found->at};
@@ -143,8 +154,11 @@ static bool find_own_bar(const struct found *found, struct log_bar *bar)
     const char *dict = before.len ? memrchr(before.at, '}', before.len) : NULL;
     before = dict ? log_from(before, (size_t)(dict - before.at) + 1) : before;
     bool is_before = find_bar(before, false, bar), is_after = find_bar(after, true, &next);
-    if (is_after && !(is_before && next.step == bar->step + 1))
+    bool is_next = is_before && next.step == bar->step + 1 && next.step != expected;
+    if (is_after && !is_next)
         *bar = next;
+    else if (is_before && bar->step + 1 == expected)
+        bar->step = expected; // the end of the file comes before the next
     return is_before || is_after;
 }
 
@@ -154,12 +168,14 @@ static void number_by_bar(struct log_reader *reader, const struct found *found,
 {
     struct log_bar bar = {0};
     const struct log_step *last = last_step(reader);
-    if (!find_own_bar(found, &bar) || (reader->bar_total && bar.total != reader->bar_total) ||
+    if (!find_own_bar(found, next_step(reader), &bar) ||
+        (reader->bar_total && bar.total != reader->bar_total) ||
         (last && last->step != LOG_NO_STEP && bar.step <= last->step))
         return;
     reader->bar_total = bar.total;
     step->step = bar.step;
-    if (bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
+    // Its rate follows slowly.
+    if (bar.seconds > 0 && !log_step_has(step, LOG_STEP_S) && !log_step_has(step, LOG_RUN_S))
         log_step_set(step, LOG_STEP_S, bar.seconds);
 }
 
@@ -523,23 +539,52 @@ static void drop_empty(struct log_book *book)
     book->step_count = kept;
 }
 
+// A job that ended before its first step says why.
+static bool has_fault(const struct log_book *book)
+{
+    for (size_t i = 0; i < book->event_count; i++)
+        if (book->events[i].kind == LOG_FAULT)
+            return true;
+    return false;
+}
+
+#define NVIDIA_SMI                                                                                \
+    "record it while the job runs: nvidia-smi --query-gpu=timestamp,index,uuid,pci.bus_id,"       \
+    "utilization.gpu,memory.used,memory.total,power.draw,clocks.sm,temperature.gpu --format=csv " \
+    "-l 1 > FILE.csv"
+
+// What to say if there is no step: text that people take for a log, by its head.
+static const char *refusal_of(struct str head)
+{
+    static const struct {
+        const char *has, *message;
+    } known[] = {
+        {"==PROF== ", "found text that Nsight Compute prints, expected its CSV: use ncu --csv "
+                      "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
+        {"| NVIDIA-SMI ", "found what nvidia-smi prints of one moment: " NVIDIA_SMI},
+        {"NVSMI LOG", "found what nvidia-smi -q prints of one moment: " NVIDIA_SMI},
+        {"GPU available: ", "found a log of Lightning, whose progress bar leaves no step in a "
+                            "file: upload what its logger writes, metrics.csv or "
+                            "events.out.tfevents.*, mostly in lightning_logs/version_N"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_find(head, str_of(known[i].has)) != SIZE_MAX)
+            return known[i].message;
+    return "found text without a training step in it, expected the log of a training job";
+}
+
 bool log_read(const struct format_input *input, struct err *err)
 {
     struct log_reader reader = {.evidence = input->evidence,
                                 .traceback = NO_POS,
                                 .event_pos = NO_POS,
                                 .memory_step = LOG_NO_STEP};
+    const char *refusal = refusal_of(input->head); // which reading may overwrite
     if (!read_all(&reader, input, err))
         return false;
     drop_empty(&input->evidence->log);
-    if (input->evidence->log.step_count)
-        return true;
-    if (str_find(input->head, STR("==PROF== ")) != SIZE_MAX)
-        return err_set(err, ERR_FORMAT,
-                       "found text that Nsight Compute prints, expected its CSV: use ncu --csv "
-                       "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv");
-    return err_set(err, ERR_FORMAT,
-                   "found text without a training step in it, expected the log of a training job");
+    return input->evidence->log.step_count || has_fault(&input->evidence->log) ||
+           err_set(err, ERR_FORMAT, "%s", refusal);
 }
 
 bool log_has_step(struct str text)

@@ -60,6 +60,7 @@ static const struct {
     TAG("train/epoch", EPOCH, 1),
     TAG("num_input_tokens_seen", CONSUMED_TOKENS, 1),
     TAG("train/num_input_tokens_seen", CONSUMED_TOKENS, 1),
+    TAG("train_runtime", RUN_S, 1),
 };
 enum { TAGS = sizeof tags / sizeof *tags, FAR_BACK = 64 };
 

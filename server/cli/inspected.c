@@ -67,22 +67,23 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
 }
 
 static bool count(const struct inspection *inspection, struct inspected *seen,
-                  struct source *source)
+                  struct source *source, struct str head)
 {
     struct budget budget = {.limit = inspection->memory_bytes};
     struct format_input input = {.source = source,
                                  .budget = &budget,
+                                 .head = head,
                                  .filename = str_of(seen->name),
                                  .figures = &seen->figures};
     return seen->format->count(&input, &seen->problem);
 }
 
 static bool keep_or_count(const struct inspection *inspection, struct inspected *seen,
-                          struct source *source)
+                          struct source *source, struct str head)
 {
     return hang_dumps_take(seen->format)
                ? hang_dumps_read(inspection->dumps, seen, source, &seen->problem)
-               : count(inspection, seen, source);
+               : count(inspection, seen, source, head);
 }
 
 // Closes the part's source.
@@ -95,7 +96,7 @@ static void count_records(const struct inspection *inspection, struct inspected 
                 format_like(seen->format, part->found.head, str_of(seen->name)) == FORMAT_SURE;
     struct source *source =
         seeks ? part->source : source_limit_open(part->source, source_trace_limits, &seen->problem);
-    bool counted = source && keep_or_count(inspection, seen, source);
+    bool counted = source && keep_or_count(inspection, seen, source, part->found.head);
     seen->failed = !counted && (!source || sure || seen->problem.code != ERR_FORMAT);
     source_close(source);
 }
@@ -107,8 +108,8 @@ static bool look_into(struct inspection *inspection, struct inspected *seen, str
     const struct format *format = part->source ? part->found.format : NULL;
     if (format && format->read) {
         // A reader that counts as well seeks, so it finds the source as if it were new.
-        seen->failed =
-            format->count && part->process == 0 && !count(inspection, seen, part->source);
+        seen->failed = format->count && part->process == 0 &&
+                       !count(inspection, seen, part->source, part->found.head);
         return read_trace(inspection, seen, part, err);
     }
     if (format && format->count) {

@@ -356,6 +356,14 @@ static void a_report_of_the_environment_is_read(void **state)
     assert_setting(&hand, "pip.nvidia-nccl-cu12", "2.26.2");
     assert_setting(&hand, "Hostname", "");
     config_hand_free(&hand);
+    config_hand_read(&hand, "collect_env.txt", // of one GPU
+                     "PyTorch version: 2.11.0+cu130\nIs debug build: False\n"
+                     "GPU models and configuration: GPU 0: NVIDIA H100 80GB HBM3\n"
+                     "cuDNN version: Probably one of the following:\n"
+                     "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.14.0\n");
+    assert_setting(&hand, "GPU 0", "NVIDIA H100 80GB HBM3");
+    assert_setting(&hand, "cuDNN version", "");
+    config_hand_free(&hand);
 }
 
 static void facts_of_a_slurm_job_name_nobody(void **state)

@@ -266,6 +266,58 @@ static void a_bar_on_the_line_of_the_figures_is_theirs(void **state)
     assert_int_equal(evidence.log.steps[1].step, 20);
 }
 
+// Of Trainer 5 on an H100: the bar stood at 54 when step 55 was printed, and its rate was still
+// that of the slow start.
+static void steps_at_even_distances_have_the_number_of_the_next_bar(void **state)
+{
+    (void)state;
+    static const char text[] =
+        " 72%|#| 43/60 [00:04<00:00, 20.75it/s]\r"
+        "{'loss': '7.589', 'epoch': '0.75', 'train_runtime': '4.515'}\n"
+        " 75%|#| 45/60 [00:04<00:00, 20.75it/s]\r 80%|#| 48/60 [00:04<00:00, 26.50it/s]\r"
+        "{'loss': '7.576', 'epoch': '0.8333', 'train_runtime': '4.606'}\n"
+        " 83%|#| 50/60 [00:04<00:00, 26.50it/s]\r 90%|#| 54/60 [00:04<00:00, 32.17it/s]\r"
+        "{'loss': '7.577', 'epoch': '0.9167', 'train_runtime': '4.699'}\n"
+        " 92%|#| 55/60 [00:04<00:00, 32.17it/s]\r 98%|#| 59/60 [00:04<00:00, 32.23it/s]\r"
+        "{'loss': '7.583', 'epoch': '1', 'train_runtime': '4.871'}\n"
+        "100%|#| 60/60 [00:04<00:00, 32.23it/s]\r";
+    read_file(str_of(text), "a.log");
+    const struct log_step *steps = evidence.log.steps;
+    assert_int_equal(evidence.log.step_count, 4);
+    assert_int_equal(steps[1].step, 50);
+    assert_int_equal(steps[2].step, 55);
+    assert_int_equal(steps[3].step, 60);
+    assert_value("trainer", 3, LOG_RUN_S, 4.871);
+    assert_false(log_step_has(&steps[3], LOG_STEP_S));
+}
+
+static void a_job_that_failed_before_its_first_step_says_why(void **state)
+{
+    (void)state;
+    read_file(STR("CUDA out of memory. Tried to allocate 256.00 MiB. GPU 0 has\n"), "a.log");
+    assert_int_equal(evidence.log.step_count, 0);
+    assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
+}
+
+static void assert_refused(struct str text, const char *word)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct source *source = source_mem_open(text.at, text.len, 0, &err);
+    struct format_input input = {
+        .head = text, .source = source, .budget = &budget, .evidence = &evidence};
+    assert_false(format_find(text, STR("a.log"))->gather(&input, &err));
+    assert_non_null(strstr(err.msg, word));
+    source_close(source);
+}
+
+static void what_is_no_log_says_what_to_send(void **state)
+{
+    (void)state;
+    assert_refused(STR("| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04 |\n"),
+                   "nvidia-smi --query-gpu=");
+    assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");
+}
+
 static void bars_are_counted_once_whatever_marks_them(void **state)
 {
     (void)state;
@@ -412,6 +464,9 @@ int main(void)
         TEST(data_sets_are_named_before_they_are_read),
         TEST(a_bar_of_another_loop_is_no_step),
         TEST(a_bar_on_the_line_of_the_figures_is_theirs),
+        TEST(steps_at_even_distances_have_the_number_of_the_next_bar),
+        TEST(a_job_that_failed_before_its_first_step_says_why),
+        TEST(what_is_no_log_says_what_to_send),
         TEST(bars_are_counted_once_whatever_marks_them),
         TEST(an_event_is_what_was_written_after_all_prefixes),
         TEST(docker_s_lines_are_read_as_what_was_written),

@@ -220,6 +220,22 @@ static void the_history_of_a_trainer_is_read(void **state)
     assert_true(str_equal(evidence.settings[1].name, STR("logging_steps")));
 }
 
+// With include_num_input_tokens_seen, Trainer 5 writes how long the job has run into each item.
+static void how_long_the_job_has_run_is_no_mean_of_it(void **state)
+{
+    (void)state;
+    read_all("trainer_state",
+             STR("{\"log_history\": ["
+                 "{\"loss\": 7.594, \"step\": 5, \"train_runtime\": 2.8195,"
+                 " \"num_input_tokens_seen\": 5120, \"train_tokens_per_second\": 1815.911},"
+                 "{\"loss\": 7.592, \"step\": 10, \"train_runtime\": 2.9114},"
+                 "{\"step\": 10, \"train_loss\": 7.587, \"train_runtime\": 4.971}]}"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 5, LOG_LOSS, 7.594);
+    assert_step(0, 5, LOG_CONSUMED_TOKENS, 5120);
+    assert_step(1, 10, LOG_RUN_S, 2.9114);
+}
+
 static void a_history_that_is_cut_gives_what_came_before(void **state)
 {
     (void)state;
@@ -404,6 +420,7 @@ int main(void)
         TEST(spans_are_paired_within_their_task),
         TEST(errors_and_metrics_are_kept),
         TEST(the_history_of_a_trainer_is_read),
+        TEST(how_long_the_job_has_run_is_no_mean_of_it),
         TEST(a_history_that_is_cut_gives_what_came_before),
         TEST(scalars_of_a_step_are_put_together),
         TEST(damage_of_a_record_is_counted),
