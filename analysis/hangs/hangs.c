@@ -459,10 +459,11 @@ static bool find_late(struct diagnosis *d, struct err *err)
     struct buf out = {0};
     buf_puts(&out, "Look at the host of ");
     hang_add_named_ranks(&out, late.ranks, late.count);
-    buf_puts(&out, ": it entered ");
+    buf_puts(&out, late.count == 1 ? ": it entered " : ": they entered ");
     hang_add_place(&out, one->group->op_flight, one->group->op);
-    buf_printf(&out, " %.1f s after its call before, longer than the timeout of %.1f s.",
-               (double)late.away_ns / 1e9, (double)late.timeout_ns / 1e9);
+    buf_printf(&out, " %s%.1f s after the call before, longer than the timeout of %.1f s.",
+               late.count == 1 ? "" : "up to ", (double)late.away_ns / 1e9,
+               (double)late.timeout_ns / 1e9);
     return add(d, finding, &out, err);
 }
 

@@ -370,6 +370,15 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
     return !cold.time_ns || doubt_add(report, &cold, err);
 }
 
+// Whether rows are named as XLA's streams: in JAX's trace.json nothing else tells device work.
+static bool is_of_xla(const struct trace *trace)
+{
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        if (str_starts_with(trace_text(trace, trace->tracks[t].name), STR("Stream #")))
+            return true;
+    return false;
+}
+
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
                 struct err *err)
 {
@@ -381,6 +390,9 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
         .detail = "the trace has no device events",
         .effect = "there is no breakdown, no step and no kernel",
     };
+    if (!facts->device_count && is_of_xla(facts->trace))
+        empty.detail = "the trace has no device events: trace.json of JAX and TensorFlow does not "
+                       "say which they are; upload the .xplane.pb beside it";
     return add_unrecorded(facts, report, err) &&
            (facts->device_count || doubt_add(report, &empty, err)) &&
            add_cold(facts, report, err) && add_repairs(facts->trace, report, err) &&

@@ -61,6 +61,22 @@ static void a_recording_without_a_device_says_so(void **state)
     hand_end(&busy.hand);
 }
 
+// What JAX's trace.json has: kernels on rows named as streams, and nothing that calls them kernels.
+static void a_trace_of_jax_without_kinds_names_the_file_to_send(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    busy_host(&busy, EVENT_CPU_OP, "loop_add_fusion", 0, MS);
+    assert_true(
+        trace_builder_name_thread(busy.hand.builder, (struct label){1, 0}, (struct label){1, 0},
+                                  hand_text(&busy.hand, "Stream #14(Compute)"), &busy.hand.err));
+    hand_analyze(&busy.hand);
+    size_t row = hand_find(&busy.hand, "trust", "item", "no_device_events");
+    assert_non_null(strstr(hand_word(&busy.hand, "trust", row, "detail"), ".xplane.pb"));
+    hand_end(&busy.hand);
+}
+
 // --- small collectives ---------------------------------------------------------------------------
 
 static void reduce(struct busy *busy, int64_t elements, int64_t dur_ns, int64_t begin_ns)
@@ -152,6 +168,7 @@ int main(void)
         cmocka_unit_test(idle_time_that_nothing_explains_is_reported),
         cmocka_unit_test(idle_time_that_another_finding_explains_is_not_reported_twice),
         cmocka_unit_test(a_recording_without_a_device_says_so),
+        cmocka_unit_test(a_trace_of_jax_without_kinds_names_the_file_to_send),
         cmocka_unit_test(many_small_collectives_of_one_trace_are_reported),
         cmocka_unit_test(a_product_slower_than_another_one_is_reported),
     };
