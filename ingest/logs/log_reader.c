@@ -132,9 +132,11 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
 static int64_t next_step(const struct log_reader *reader)
 {
     const struct log_book *book = &reader->evidence->log;
+    if (book->step_count < 2)
+        return LOG_NO_STEP;
     const struct log_step *last = book->steps + book->step_count;
-    if (book->step_count < 2 || last[-1].step < 0 || last[-2].step < 0 ||
-        last[-1].step > INT32_MAX || last[-2].step > last[-1].step)
+    if (last[-1].step < 0 || last[-2].step < 0 || last[-1].step > INT32_MAX ||
+        last[-2].step > last[-1].step)
         return LOG_NO_STEP;
     return last[-1].step + (last[-1].step - last[-2].step);
 }
