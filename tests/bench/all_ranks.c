@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WINDOWS = 400, LAYERS = 24, MOST_FILES = 64 };
@@ -140,14 +141,31 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void print_times(const char *what, int64_t *times, size_t count, double kib)
+// What windows took on the clock and of a core; the first is the whole.
+struct times {
+    int64_t clock_ns[WINDOWS], core_ns[WINDOWS], first_ns;
+};
+
+static int64_t core_ns(void)
 {
-    qsort(times, count, sizeof *times, by_value);
-    printf("%-46s first %6.1f ms  p50 %6.2f ms  p99 %6.2f ms  %7.0f KiB\n", what,
-           (double)times[count] / 1e6, (double)times[count / 2] / 1e6,
-           (double)times[count * 99 / 100] / 1e6, kib);
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static double at_share(int64_t *times, double share)
+{
+    qsort(times, WINDOWS, sizeof *times, by_value);
+    return (double)times[(size_t)(share * WINDOWS)] / 1e6;
+}
+
+static void print_times(const char *what, struct times *times, size_t most_bytes)
+{
+    printf("%s: first %.1f ms, p50 %.2f, p99 %.2f; of a core p50 %.2f, p99 %.2f; %.0f KiB\n", what,
+           (double)times->first_ns / 1e6, at_share(times->clock_ns, 0.5),
+           at_share(times->clock_ns, 0.99), at_share(times->core_ns, 0.5),
+           at_share(times->core_ns, 0.99), (double)most_bytes / 1024);
+}
 // Nothing of the file stays in memory.
 static void forget(int fd)
 {
@@ -157,10 +175,7 @@ static void forget(int fd)
 
 static double cpu_seconds(void)
 {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
-           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    return (double)core_ns() / 1e9;
 }
 
 struct span {
@@ -179,74 +194,87 @@ static struct span any_span(struct span whole, uint64_t *state)
 }
 
 // A window of all ranks or of some, as the service reads it for one request.
-static int64_t read_ranks(int file, struct span span, uint32_t first, uint32_t count,
-                          size_t *arena_bytes_used)
+static size_t read_ranks(int file, struct span span, uint32_t first, uint32_t count)
 {
     struct err err;
     struct arena arena;
     struct overview_window window;
-    forget(file);
-    int64_t begin_ns = clock_mono_ns();
     struct overview *overview = overview_open_fd(dup(file), &err);
     must(overview, &err);
     struct overview_query query = {span.from_ns, span.to_ns, 600, first, count, 16};
     arena_init(&arena, NULL);
     must(overview_read(overview, &query, &arena, &window, &err), &err);
-    *arena_bytes_used = arena_bytes(&arena);
+    size_t used = arena_bytes(&arena);
     arena_free(&arena);
     overview_close(overview);
-    return clock_mono_ns() - begin_ns;
+    return used;
+}
+
+// A window of one rank, or all of it.
+static size_t read_rank(int fd, bool whole, uint64_t *state)
+{
+    struct err err;
+    struct arena arena;
+    struct timeline timeline;
+    struct trace_file *file = trace_file_open_fd(dup(fd), "trace", &err);
+    must(file, &err);
+    const struct trace_file_header *header = trace_file_header(file);
+    struct span span = {header->begin_ns, header->end_ns};
+    span = whole ? span : any_span(span, state);
+    struct timeline_query query = {span.from_ns, span.to_ns, 1600, 16, false};
+    arena_init(&arena, NULL);
+    must(timeline_read(file, &query, &arena, &timeline, &err), &err);
+    size_t used = arena_bytes(&arena);
+    arena_free(&arena);
+    trace_file_close(file);
+    return used;
+}
+
+static void note(struct times *times, size_t i, int64_t began_ns, int64_t began_core_ns)
+{
+    times->clock_ns[i] = clock_mono_ns() - began_ns;
+    times->core_ns[i] = core_ns() - began_core_ns;
+    if (i == 0)
+        times->first_ns = times->clock_ns[0];
 }
 
 static void time_overview(const struct sizes *sizes, int file, struct span whole)
 {
-    static int64_t times[WINDOWS + 1];
+    static const uint32_t widths[] = {1024, 64, 8};
+    struct times times;
     uint64_t state = 1;
     size_t most = 0;
     for (size_t i = 0; i < WINDOWS; i++) {
-        static const uint32_t widths[] = {1024, 64, 8};
         uint32_t count = widths[next_random(&state) % 3];
         count = i == 0 || count > sizes->ranks ? sizes->ranks : count;
         uint32_t first = (uint32_t)(next_random(&state) % (sizes->ranks - count + 1));
-        size_t used;
-        times[i] = read_ranks(file, i ? any_span(whole, &state) : whole, first, count, &used);
+        struct span span = i ? any_span(whole, &state) : whole;
+        forget(file);
+        int64_t began_ns = clock_mono_ns(), began_core_ns = core_ns();
+        size_t used = read_ranks(file, span, first, count);
+        note(&times, i, began_ns, began_core_ns);
         most = used > most ? used : most;
-        if (i == 0)
-            times[WINDOWS] = times[0];
     }
-    print_times("all ranks, or 64, or 8: any zoom, cold", times, WINDOWS, (double)most / 1024);
+    print_times("all ranks, 64 or 8, any zoom, cold", &times, most);
 }
 
 static void time_rank(const struct sizes *sizes)
 {
-    static int64_t times[WINDOWS + 1];
+    struct times times;
     uint64_t state = 1;
     size_t most = 0;
     for (size_t i = 0; i < WINDOWS; i++) {
         char path[512];
-        struct err err;
-        struct arena arena;
-        struct timeline timeline;
         path_of(sizes, (uint32_t)(next_random(&state) % sizes->files), path);
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         forget(fd);
-        int64_t begin_ns = clock_mono_ns();
-        struct trace_file *file = trace_file_open_fd(fd, path, &err);
-        must(file, &err);
-        const struct trace_file_header *header = trace_file_header(file);
-        struct span whole = {header->begin_ns, header->end_ns};
-        struct span span = i ? any_span(whole, &state) : whole;
-        struct timeline_query query = {span.from_ns, span.to_ns, 1600, 16, false};
-        arena_init(&arena, NULL);
-        must(timeline_read(file, &query, &arena, &timeline, &err), &err);
-        most = arena_bytes(&arena) > most ? arena_bytes(&arena) : most;
-        arena_free(&arena);
-        trace_file_close(file);
-        times[i] = clock_mono_ns() - begin_ns;
-        if (i == 0)
-            times[WINDOWS] = times[0];
+        int64_t began_ns = clock_mono_ns(), began_core_ns = core_ns();
+        size_t used = read_rank(fd, i == 0, &state);
+        note(&times, i, began_ns, began_core_ns);
+        most = used > most ? used : most;
+        close(fd);
     }
-    print_times("one rank: any zoom, cold", times, WINDOWS, (double)most / 1024);
+    print_times("one rank, any zoom, cold", &times, most);
 }
 
 // --- the whole ----------------------------------------------------------------------------------
