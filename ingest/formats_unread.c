@@ -139,8 +139,7 @@ const struct format formats_unread[] = {
      .kind = FORMAT_RECORDS,
      .probe = probe_headless,
      .what = "samples of nvidia-smi without the names of their columns",
-     .advice = "leave out noheader, or put the names of the query before them as the first line: "
-               "timestamp, index, utilization.gpu, power.draw"},
+     .advice = "record without noheader, or put the line of names before"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "separated",
