@@ -3,6 +3,7 @@
 #include "ingest/base/crew.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #define MAX_HELPERS 63
 
@@ -94,16 +95,21 @@ static bool run_range(void *context, struct err *err)
 bool crew_each(struct cores *cores, size_t count, size_t least, crew_range *run, void *context,
                struct err *err)
 {
-    struct range ranges[MAX_RANGES];
-    struct crew_task tasks[MAX_RANGES];
     size_t parts = RANGES_EACH * ((size_t)cores_free(cores) + 1);
     parts = parts < MAX_RANGES ? parts : MAX_RANGES;
     parts = parts < count / least ? parts : count / least;
-    if (cores_free(cores) == 0 || parts < 2)
+    // Not on the stack, which is small in threads of requests.
+    struct crew_task *tasks = cores_free(cores) == 0 || parts < 2
+                                  ? NULL
+                                  : malloc(parts * (sizeof *tasks + sizeof(struct range)));
+    if (!tasks)
         return run(context, 0, count, err);
+    struct range *ranges = (struct range *)(tasks + parts);
     for (size_t i = 0; i < parts; i++) {
         ranges[i] = (struct range){run, context, count * i / parts, count * (i + 1) / parts};
         tasks[i] = (struct crew_task){.run = run_range, .context = &ranges[i]};
     }
-    return crew_run(cores, tasks, parts, err);
+    bool ok = crew_run(cores, tasks, parts, err);
+    free(tasks);
+    return ok;
 }

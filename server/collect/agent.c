@@ -33,7 +33,7 @@ struct agent {
 // RANK of a process, as far as this user may see it.
 static int64_t rank_of(pid_t pid)
 {
-    char path[64], text[65536];
+    char path[64], text[32768];
     int64_t rank = -1;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES ((size_t)64 << 10)
+#define BLOCK_BYTES ((size_t)16 << 10)
 enum { PATH_BYTES = 4096 };
 
 static bool copy_through_memory(int from_fd, int to_fd)

@@ -22,7 +22,7 @@
 
 enum {
     TICK_MS = 50, // how soon a cancellation is noticed
-    READ_BYTES = 64 << 10,
+    READ_BYTES = 16 << 10,
     LOG_MAX_BYTES = 64 << 10,
     FIRST_SAFE_FD = 32, // above every number that the process will use
 };

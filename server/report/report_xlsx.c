@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <xlsxwriter.h>
 
-enum { MOST_NAME = 31, MOST_TEXT = 32767, BLOCK = 65536, MOST_UNITS = 24 };
+enum { MOST_NAME = 31, MOST_TEXT = 32767, BLOCK = 16384, MOST_UNITS = 24 };
 
 struct book {
     lxw_workbook *at;
