@@ -98,10 +98,11 @@ static bool find_mark(struct embedded *embedded, struct err *err)
 static bool gather_snapshot(const struct format_input *input, struct err *err)
 {
     struct format_input pickled = *input;
-    struct embedded *embedded = malloc(sizeof *embedded);
+    struct embedded *embedded = calloc(1, sizeof *embedded);
     if (!embedded)
         return err_set(err, ERR_MEMORY, "out of memory");
-    *embedded = (struct embedded){.source = {&embedded_ops}, .page = input->source};
+    embedded->source.ops = &embedded_ops;
+    embedded->page = input->source;
     pickled.source = &embedded->source;
     bool ok = find_mark(embedded, err) && snapshot_pickle_gather(&pickled, err);
     source_close(&embedded->source);
