@@ -378,8 +378,7 @@ static size_t list_questions(const struct whatif *whatif, const struct whatif_an
 static bool answer_all(const struct whatif *whatif, const struct whatif_answer *base,
                        struct report *report, struct err *err)
 {
-    struct question *questions =
-        arena_array(report->arena, MOST_QUESTIONS, sizeof *questions, err);
+    struct question *questions = arena_array(report->arena, MOST_QUESTIONS, sizeof *questions, err);
     struct crew_task *tasks = arena_array(report->arena, MOST_QUESTIONS, sizeof *tasks, err);
     if (!questions || !tasks)
         return false;

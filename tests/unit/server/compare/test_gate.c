@@ -270,10 +270,9 @@ static void the_history_of_the_series_is_evidence_of_a_single_run(void **state)
     assert_int_equal(f.answer.gate, GATE_FAIL);
     assert_non_null(strstr(f.answer.lines[0],
                            ", with the usual noise of the series +8.8 % to +11.2 %; the limit"));
-    assert_non_null(
-        strstr(f.answer.lines[2],
-               "evidence: 1 run per side, against 12 runs of the base's series, "
-               "which differ by up to 1.2 % from one to the next without a cause"));
+    assert_non_null(strstr(f.answer.lines[2],
+                           "evidence: 1 run per side, against 12 runs of the base's series, "
+                           "which differ by up to 1.2 % from one to the next without a cause"));
     tear_down(&f);
 }
 
