@@ -91,7 +91,8 @@ test(`${MANY} kernels scroll, sort and filter within ${RESPONSE_MS} ms`, async (
 /** Runs in the page: the median time to paint a grid. */
 async function paint_time({ base, columns, rows }) {
   const { paint_heatmap, read_heat_palette } = await import(`${base}/charts/heat_paint.mjs`);
-  const { band_layout, empty_grid, heat_scale } = await import(`${base}/charts/heat_model.mjs`);
+  const { band_layout, empty_grid } = await import(`${base}/charts/heat_model.mjs`);
+  const { heat_scale } = await import(`${base}/charts/heat_scale.mjs`);
   const names = (n) => Array.from({ length: n }, (_, i) => String(i));
   const grid = empty_grid(names(columns), names(rows), "rank", "step");
   grid.item.forEach((_, i) => (grid.item[i] = i));
