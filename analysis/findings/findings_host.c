@@ -60,17 +60,18 @@ static struct str name_after(const struct facts *facts, const struct gap *gap)
     return facts_short_name(facts->trace, op ? op : facts_device_name(facts, gap->next));
 }
 
-// Operators that PyTorch's profiler recorded in a marked step; 0 if steps are not marked.
+// Operators that PyTorch's profiler recorded in a marked step; 0 if steps are not marked, or
+// another profiler recorded, whose time per operator is not known.
 static int64_t operators_of_step(const struct facts *facts)
 {
+    const struct trace *trace = facts->trace;
     int64_t count = 0;
-    if (!facts->marked || !facts->step_count)
+    if (!facts->marked || !facts->step_count || trace->job.recorder != RECORDER_PYTORCH)
         return 0;
     const struct step *first = &facts->steps[0], *last = &facts->steps[facts->step_count - 1];
-    for (uint32_t e = 0; e < facts->trace->event_count; e++)
-        count += facts->trace->kind[e] == EVENT_CPU_OP &&
-                 facts->trace->begin_ns[e] >= first->mark_begin_ns &&
-                 facts->trace->begin_ns[e] < last->mark_end_ns;
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        count += trace->kind[e] == EVENT_CPU_OP && trace->begin_ns[e] >= first->mark_begin_ns &&
+                 trace->begin_ns[e] < last->mark_end_ns;
     return count / facts->step_count;
 }
 
@@ -84,13 +85,14 @@ static int64_t recording_ns(const struct finding_case *the_case, const struct fi
 static void tell_recording(const struct finding_case *the_case, const struct finding *finding,
                            struct evidence *evidence)
 {
-    int64_t ns = recording_ns(the_case, finding);
+    int64_t operators = operators_of_step(the_case->facts);
+    int64_t all_ns = operators * FINDING_RECORDING_NS;
+    int64_t ns = all_ns < finding->cost_ns ? all_ns : finding->cost_ns;
     if (ns)
         evidence_add(evidence, "steps",
                      "%lld operators were recorded per step, which takes the host about %s: "
                      "without the profiler the device waits %s or more",
-                     (long long)operators_of_step(the_case->facts),
-                     time_text(operators_of_step(the_case->facts) * FINDING_RECORDING_NS).text,
+                     (long long)operators, time_text(all_ns).text,
                      time_text(finding->cost_ns - ns).text);
 }
 
@@ -125,7 +127,7 @@ static void put_share(const struct finding_case *the_case, const struct finding 
 {
     int64_t recording = recorded ? recording_ns(the_case, finding) : 0;
     int at = snprintf(text, 80, "%.1f %%", findings_percent(the_case, finding->cost_ns));
-    if (recording)
+    if (recording && recording < the_case->step_ns)
         snprintf(text + at, 80 - (size_t)at, ", %.0f %% or more without the profiler",
                  100 * (double)(finding->cost_ns - recording) /
                      (double)(the_case->step_ns - recording));

@@ -462,19 +462,24 @@ static void a_device_of_unknown_size_is_neither_full_nor_free(void **state)
     hand_end(&hand);
 }
 
+static void add_step(struct hand *hand, int number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ProfilerStep#%d", number);
+    hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                       .name = name,
+                                       .begin_ns = 10 * number * MS,
+                                       .dur_ns = 10 * MS,
+                                       .pid = 1,
+                                       .row = 1});
+}
+
 // Ten steps that each keep some bytes.
 static void grow_memory(struct hand *hand, int64_t bytes)
 {
     hand_begin(hand);
     for (int i = 0; i < 10; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "ProfilerStep#%d", i);
-        hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
-                                           .name = name,
-                                           .begin_ns = 10 * i * MS,
-                                           .dur_ns = 10 * MS,
-                                           .pid = 1,
-                                           .row = 1});
+        add_step(hand, i);
         add_gemm(hand, 10 * i * MS + MS, 9 * MS, 10 * i * MS + US);
         add_memory(hand, 10 * i * MS + 2 * MS, bytes, (i + 1) * bytes, GB);
     }
@@ -497,6 +502,32 @@ static void memory_that_grows_is_found_and_graded_by_bytes_per_step(void **state
             assert_string_equal(severity_of(&hand, "memory_leak"), cases[i].severity);
         hand_end(&hand);
     }
+}
+
+// Steps of 10 ms, in each of which the host takes 4 ms for 100 operators and the launch.
+static const char *title_of_launches(struct hand *hand, enum trace_recorder recorder)
+{
+    hand_begin(hand);
+    trace_builder_recorder(hand->builder, recorder);
+    for (int i = 0; i < 10; i++) {
+        add_step(hand, i);
+        for (int k = 0; k < 100; k++)
+            add_host(hand, EVENT_CPU_OP, "aten::add", 10 * i * MS + 20 * k * US, 0);
+        add_gemm(hand, (10 * i + 4) * MS, 6 * MS, (10 * i + 3) * MS);
+    }
+    hand_analyze(hand);
+    return hand_word(hand, "findings", hand_find(hand, "findings", "rule", "launch_bound"),
+                     "title");
+}
+
+static void only_the_profiler_of_pytorch_is_known_to_slow_the_host(void **state)
+{
+    (void)state;
+    struct hand hand;
+    assert_non_null(strstr(title_of_launches(&hand, RECORDER_PYTORCH), "without the profiler"));
+    hand_end(&hand);
+    assert_null(strstr(title_of_launches(&hand, RECORDER_XLA), "without the profiler"));
+    hand_end(&hand);
 }
 
 static void a_damaged_trace_is_a_finding(void **state)
@@ -534,6 +565,7 @@ int main(void)
         cmocka_unit_test(memory_that_runs_short_lies_free_or_is_fragmented_is_found),
         cmocka_unit_test(a_device_of_unknown_size_is_neither_full_nor_free),
         cmocka_unit_test(memory_that_grows_is_found_and_graded_by_bytes_per_step),
+        cmocka_unit_test(only_the_profiler_of_pytorch_is_known_to_slow_the_host),
         cmocka_unit_test(a_damaged_trace_is_a_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
