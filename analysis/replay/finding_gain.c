@@ -57,12 +57,14 @@ static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
     }
 }
 
-// The call that launched it, and what the thread did before that.
+// The call that launched it, and what the thread did before that. A graph's call stays for the rest
+// of the graph.
 static void drop_launch(struct taking *taking, uint32_t device)
 {
-    uint32_t launch = taking->the_case->facts->devices[device].launch;
+    const struct facts *facts = taking->the_case->facts;
+    uint32_t launch = facts->devices[device].launch;
     uint32_t call = launch == FACTS_NONE ? REPLAY_NONE : taking->call_of[launch];
-    if (call == REPLAY_NONE)
+    if (call == REPLAY_NONE || facts->launches[launch].count > 1)
         return;
     taking->dur[call] = 0;
     if (taking->graph->nodes[call - 1].kind == WORK_HOST)
