@@ -6,8 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_STREAMS 4096u // of a device; few blocks of events are kept
+#define MOST_STREAMS 4096u // of a device
 #define MOST_DEVICES 256u
+#define KEPT_BLOCKS  256u // of events; more streams than that may need a block again and again
+#define MOST_TIMES   32u  // that a block is looked for, on average
 
 static int64_t add_within(int64_t a, int64_t b)
 {
@@ -40,8 +42,9 @@ struct reading {
     uint8_t *classes; // per text and kind, with and without metadata: device_class + 1
     const struct piece_clock *clock;
     struct device_pieces *pieces;
-    struct stream *streams;
+    struct stream *streams; // a heap, the one whose event is next first
     size_t stream_count;
+    uint64_t most_uses;            // of blocks
     int64_t reach_ns[PIECE_PARTS]; // until when this part or one before it covers the time
 };
 
@@ -108,29 +111,30 @@ static bool next_of(struct reading *reading, size_t stream, struct err *err)
         return false;
     if (!found)
         *at = reading->streams[--reading->stream_count];
-    return true;
+    return reading->events.uses <= reading->most_uses ||
+           err_set(err, ERR_LIMIT, "streams of a device take turns too often");
 }
 
-// The stream whose next event is the earliest, and when the next one of any other is.
-static size_t earliest(const struct reading *reading, int64_t *others_ns)
+static void sift_down(struct reading *reading, size_t at)
 {
-    size_t best = 0;
-    *others_ns = INT64_MAX;
-    for (size_t i = 1; i < reading->stream_count; i++) {
-        size_t later = i;
-        if (reading->streams[i].event.begin_ns < reading->streams[best].event.begin_ns) {
-            later = best;
-            best = i;
-        }
-        int64_t begin_ns = reading->streams[later].event.begin_ns;
-        *others_ns = begin_ns < *others_ns ? begin_ns : *others_ns;
+    struct stream *streams = reading->streams, moved = streams[at];
+    size_t child;
+    while ((child = 2 * at + 1) < reading->stream_count) {
+        size_t other = child + 1;
+        if (other < reading->stream_count &&
+            streams[other].event.begin_ns < streams[child].event.begin_ns)
+            child = other;
+        if (streams[child].event.begin_ns >= moved.event.begin_ns)
+            break;
+        streams[at] = streams[child];
+        at = child;
     }
-    return best;
+    streams[at] = moved;
 }
 
-static bool add_next(struct reading *reading, size_t stream, struct err *err)
+static bool add_first(struct reading *reading, struct err *err)
 {
-    const struct trace_event *event = &reading->streams[stream].event;
+    const struct trace_event *event = &reading->streams[0].event;
     enum piece_part part;
     if (event_kind_is_device(event->kind) && event->end_ns > event->begin_ns) {
         if (!part_of(reading, event, &part, err))
@@ -138,7 +142,7 @@ static bool add_next(struct reading *reading, size_t stream, struct err *err)
         add_event(reading, part, piece_clock_at(reading->clock, event->begin_ns),
                   piece_clock_at(reading->clock, event->end_ns));
     }
-    return next_of(reading, stream, err);
+    return next_of(reading, 0, err);
 }
 
 // Merges the events of the streams.
@@ -149,14 +153,12 @@ static bool add_streams(struct reading *reading, struct err *err)
     for (size_t i = reading->stream_count; i-- > 0;)
         if (!next_of(reading, i, err))
             return false;
+    for (size_t at = reading->stream_count / 2; at-- > 0;)
+        sift_down(reading, at);
     while (reading->stream_count) {
-        int64_t others_ns;
-        size_t stream = earliest(reading, &others_ns), count = reading->stream_count;
-        do {
-            if (!add_next(reading, stream, err))
-                return false;
-        } while (reading->stream_count == count &&
-                 reading->streams[stream].event.begin_ns <= others_ns);
+        if (!add_first(reading, err))
+            return false;
+        sift_down(reading, 0);
     }
     return true;
 }
@@ -205,6 +207,8 @@ static bool read_all(struct reading *reading, const struct trace_file *file, str
     reading->classes =
         arena_array(arena, (size_t)trace_file_count(file, SECTION_SPANS) + 1, FORMS, err);
     const struct trace_events *events = &reading->events;
+    reading->most_uses = MOST_TIMES * (trace_file_count(file, SECTION_BEGIN) / COLUMN_BLOCK +
+                                       events->track_count + 1);
     uint8_t *done = arena_array(arena, events->track_count + 1, 1, err);
     if (!reading->streams || !reading->classes || !done)
         return false;
@@ -221,8 +225,8 @@ bool device_pieces_read(const struct trace_file *file, const struct piece_clock 
 {
     struct reading reading = {.texts = trace_texts_of(file), .clock = clock, .pieces = pieces};
     pieces->devices = 0;
-    bool ok =
-        trace_events_open(&reading.events, file, 64, err) && read_all(&reading, file, arena, err);
+    bool ok = trace_events_open(&reading.events, file, KEPT_BLOCKS, err) &&
+              read_all(&reading, file, arena, err);
     trace_events_close(&reading.events);
     trace_texts_close(&reading.texts);
     return ok;
