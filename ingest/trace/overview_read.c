@@ -57,7 +57,7 @@ static bool good_header(const struct overview_header *header)
         return false;
     int64_t most = TRACE_MAX_NS >> header->width_bits;
     uint64_t entries = 0;
-    if (header->first < -most - 1 || header->first > most)
+    if (header->first < -most - 1 || header->first > most - (header->piece_count - 1))
         return false;
     for (uint32_t level = 0; level < header->level_count; level++)
         entries +=

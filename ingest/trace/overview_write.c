@@ -123,6 +123,7 @@ static void put_piece(const struct device_pieces *pieces, uint32_t i, uint64_t w
         sum_ns += (uint64_t)pieces->ns[part][i];
         double share = whole_ns ? (double)sum_ns / (double)whole_ns : 0;
         uint32_t upto = (uint32_t)((share < 1 ? share : 1) * OVERVIEW_WHOLE + 0.5);
+        upto = upto < before ? before : upto; // a clock set back turns events around
         row[(uint32_t)part * pieces->count + i] = (uint8_t)(upto - before);
         before = upto;
     }
