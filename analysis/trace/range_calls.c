@@ -38,11 +38,11 @@ bool range_calls_make(const struct range_tree *tree, const uint32_t *node_sets,
     return !calls->calls || find_sets(tree, node_sets, calls, err);
 }
 
-bool range_calls_add(const struct range_calls *calls, unsigned range, struct report *report,
-                     struct err *err)
+bool range_calls_add(const struct range_calls *calls, unsigned range, size_t most,
+                     struct report *report, struct err *err)
 {
     struct cell cells[TABLE_MAX_COLUMNS];
-    size_t count = calls->calls ? calls->calls->row_count : 0;
+    size_t count = calls->calls ? calls->calls->row_count : 0, added = 0;
     int64_t op_count = 0;
     int64_t *ops = arena_array(report->arena, count ? calls->ops->row_count : 0, sizeof *ops, err);
     bool ok = ops; // from 1, 0: none yet
@@ -55,6 +55,8 @@ bool range_calls_add(const struct range_calls *calls, unsigned range, struct rep
             ok = report_add(report, &table_comm_ops,
                             calls->ops->cells + op * table_comm_ops.column_count, err);
         }
+        if (added++ >= most)
+            continue;
         memcpy(cells, calls->calls->cells + i * table_comm_calls.column_count,
                table_comm_calls.column_count * sizeof *cells);
         cells[column_place(&table_comm_calls, COMM_CALLS_OP)] = cell_i64(ops[op] - 1);

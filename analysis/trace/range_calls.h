@@ -15,9 +15,9 @@ struct range_calls {
 MUST_CHECK bool range_calls_make(const struct range_tree *tree, const uint32_t *node_sets,
                                  struct range_calls *calls, struct err *err);
 
-// Adds comm_ops and comm_calls of one range: its calls, and the operations that they are of, in
-// order of their first call there.
-MUST_CHECK bool range_calls_add(const struct range_calls *calls, unsigned range,
+// Adds comm_ops and comm_calls of one range: its first `most` calls, and the operations that all of
+// its calls are of, in order of their first call there.
+MUST_CHECK bool range_calls_add(const struct range_calls *calls, unsigned range, size_t most,
                                 struct report *report, struct err *err);
 
 #endif

@@ -69,10 +69,11 @@ const uint32_t *range_memory_sets(const struct range_tree *tree, const uint32_t 
                                   struct err *err)
 {
     const struct trace *trace = tree->facts->trace;
+    uint32_t events = trace->memory_args_count ? trace->event_count : 0;
     struct placing placing = {
         .tree = tree,
         .node_sets = node_sets,
-        .sets = arena_array(tree->arena, trace->event_count, sizeof *placing.sets, err),
+        .sets = arena_array(tree->arena, (size_t)events + 1, sizeof *placing.sets, err),
         .left = arena_room(tree->arena, 2 * (size_t)trace->memory_args_count, sizeof *placing.left,
                            err),
     };

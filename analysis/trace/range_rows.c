@@ -228,7 +228,7 @@ static bool add_others(struct range_rows *all, unsigned range, struct err *err)
     struct report report = {.arena = &arena};
     arena_init(&arena, all->tree->facts->budget);
     bool ok = add_gaps(&all->gaps, range, &report, err) &&
-              range_calls_add(&all->calls, range, &report, err) &&
+              range_calls_add(&all->calls, range, all->room_of_calls, &report, err) &&
               add_table(all, &table_idle_gaps, &report, range, &all->room, err) &&
               add_table(all, &table_comm_ops, &report, range, &all->room_of_calls, err) &&
               add_table(all, &table_comm_calls, &report, range, &all->room_of_calls, err);
