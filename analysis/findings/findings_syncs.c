@@ -177,7 +177,7 @@ const struct finding_rule finding_frequent_syncs = {
     .why = "Each call waits until the device is done, so nothing is queued when it returns, and "
            "the device idles until the host has launched again. Where the device is idle anyway, "
            "the calls return at once, but still take the host's time.",
-    .advice = "Keep numbers on the device: sum losses and norms there and read them every some "
+    .advice = "Keep numbers on the device: sum losses and norms there and read them every few "
               "steps; replace .item(), bool(tensor), nonzero() and masks by torch.where and fixed "
               "shapes; torch.cuda.set_sync_debug_mode(\"warn\") shows the lines.",
     .method = "Waits for the host before what a synchronizing call's own operator launches, and "

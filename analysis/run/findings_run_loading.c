@@ -112,7 +112,8 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
 static const struct finding_rule slow_loader = {
     .name = "slow_loader",
     .why = "One rank's batches are not ready when its host asks for them. The others have theirs, "
-           "and then wait for that rank at the next collective, so each step is as long as its.",
+           "and then wait for that rank at the next collective, so each step takes as long as on "
+           "that rank.",
     .advice = "Look at what differs on that rank: its node's storage and cores, the number of "
               "loader workers, the size of its shard. Then as for a loader that is slow "
               "everywhere: more and persistent workers, pinned memory, deeper prefetch.",
