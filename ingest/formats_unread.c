@@ -139,7 +139,7 @@ const struct format formats_unread[] = {
      .kind = FORMAT_RECORDS,
      .probe = probe_headless,
      .what = "samples of nvidia-smi without the names of their columns",
-     .advice = "record without noheader, or put the line of names before"},
+     .advice = "record without noheader, or add the line of names on top"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "separated",

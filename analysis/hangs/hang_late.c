@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hangs/hang_late.h"
 
-// How long after the call before it a rank entered what it waits in; -1 unknown.
+// How long after its previous call a rank entered what it waits in; -1 unknown.
 static int64_t away_ns(const struct flight *flight, const struct flight_entry *call)
 {
     int64_t before = FLIGHT_UNKNOWN, away;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks that came to a collective so late that the others had given up. Each is measured by its own
-// clock, from its call before.
+// clock, from its previous call.
 #ifndef ANALYSIS_HANGS_HANG_LATE_H
 #define ANALYSIS_HANGS_HANG_LATE_H
 

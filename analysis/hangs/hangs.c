@@ -452,18 +452,19 @@ static bool find_late(struct diagnosis *d, struct err *err)
         .confidence = HANG_MEDIUM,
         .ranks = late.ranks,
         .rank_count = late.count,
-        .why = "Measured by its own clock from its call before, so nothing held it but the host: "
-               "a lock, data loading, a checkpoint. All members are in the collective by now, but "
-               "the others had given up."};
+        .why =
+            "Measured by its own clock since its previous call, so nothing held it but the host: "
+            "a lock, data loading, a checkpoint. All members are in the collective by now, but "
+            "the others had given up."};
     name_case(&finding, one);
     struct buf out = {0};
     buf_puts(&out, "Look at the host of ");
     hang_add_named_ranks(&out, late.ranks, late.count);
     buf_puts(&out, late.count == 1 ? ": it entered " : ": they entered ");
     hang_add_place(&out, one->group->op_flight, one->group->op);
-    buf_printf(&out, " %s%.1f s after the call before, longer than the timeout of %.1f s.",
+    buf_printf(&out, " %s%.1f s after %s previous call, longer than the timeout of %.1f s.",
                late.count == 1 ? "" : "up to ", (double)late.away_ns / 1e9,
-               (double)late.timeout_ns / 1e9);
+               late.count == 1 ? "its" : "their", (double)late.timeout_ns / 1e9);
     return add(d, finding, &out, err);
 }
 

@@ -420,7 +420,7 @@ static void a_rank_that_came_after_the_others_gave_up_is_named(void **state)
     for (int rank = 0; rank < 4; rank++)
         add_gloo(hand, rank, 6, INT64_C(1795721519270097747) + (rank == 2 ? 12000000000 : 0));
     assert_verdict(hand, "Look at the host of rank 2: it entered all_reduce number 6 of default_pg "
-                         "12.0 s after the call before, longer than the timeout of 8.0 s.");
+                         "12.0 s after its previous call, longer than the timeout of 8.0 s.");
     hand = hand_new();
     for (int rank = 0; rank < 4; rank++)
         add_gloo(hand, rank, 6, INT64_C(1795721519270097747) + (rank < 3 ? 12000000000 : 0));
