@@ -2,6 +2,7 @@
 // Each page of a run in one plain sentence with its number: pure, from the run's summary alone.
 import { count, percent, plural, short_kernel, time_text } from "../../base/format.mjs";
 import { headline_row, parts_of, total_of } from "../../base/parts.mjs";
+import { RANGE_PAGES } from "./range_model.mjs";
 
 // What a step does in each part, as the words after "of it".
 const DOING = { gemm: "in matrix products", attention: "in attention",
@@ -34,14 +35,14 @@ function kernels({ kernels: [first] = [] }) {
     time_text(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
 }
 
-/** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %): 98.7 % of that it waits for..." */
+/** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %), 98.7 % of that waiting for ..." */
 function idle({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.window_ns > 0)) return "";
   const steps = Math.max(1, row.steps || 1);
   const idle_ns = row.idle_host_wait_ns + row.idle_other_ns;
-  const host = idle_ns > 0 ? `: ${percent(row.idle_host_wait_ns / idle_ns)} of that it waits for `
-    + "the host" : "";
+  const host = row.idle_host_wait_ns > 0
+    ? `, ${percent(row.idle_host_wait_ns / idle_ns)} of that waiting for the host` : "";
   return `The GPU is idle for ${time_text(idle_ns / steps)} of a step of ${
     time_text(row.window_ns / steps)} (${percent(idle_ns / row.window_ns)})${host}.`;
 }
@@ -76,9 +77,16 @@ function ranks({ summary }) {
 
 const PAGES = { overview, kernels, timeline: busy, flame: busy, idle, ranks, data: data_page };
 
+/** The summary has the typical rank, and no part of it. */
+const is_of_summary = (page, { summary }, { rank, range }) =>
+  (rank === "" || rank === String(summary.headline_rank))
+  && (range === "" || !RANGE_PAGES.has(page));
+
 /**
  * @param {string} page @param {any} data the reply of /summary
+ * @param {{rank: string, range: string}} [shown] what the address asks for, "" for the usual
  * @returns {string} "" where the page begins with its number, or nothing is known
  */
-export const lead_text = (page, data) =>
-  (data.summary?.device_events > 0 && page in PAGES ? PAGES[page](data) : "");
+export const lead_text = (page, data, shown = { rank: "", range: "" }) =>
+  (data.summary?.device_events > 0 && page in PAGES && is_of_summary(page, data, shown)
+    ? PAGES[page](data) : "");

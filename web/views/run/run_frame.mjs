@@ -180,6 +180,7 @@ function DamagedNotice({ run, files, page }) {
 export function RunFrame({ route, title, above, children }) {
   const resource = use_summary(route.run);
   const is_unknown = !resource.data && resource.problem?.status === 404;
+  const [shown] = use_query({ rank: "", range: "" });
   const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
   use_title(title === "Overview" ? name : `${title} · ${name}`);
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
@@ -204,7 +205,7 @@ export function RunFrame({ route, title, above, children }) {
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
         trust=${data.trust} partial=${data.partial} />`}
-      <${Lead} text=${lead_text(route.page, data)} />
+      <${Lead} text=${lead_text(route.page, data, shown)} />
       ${!RANGE_PAGES.has(route.page) && html`<${RangeIgnored} />`}
       ${children(data, route.run)}`}
     <//>`;

@@ -5,11 +5,13 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Figure, Help, Lead } from "../../widgets/widgets.mjs";
 import { metric_sentence, metric_views } from "./metric_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
+import { use_range } from "../run/range_line.mjs";
 import { range_params } from "../run/range_model.mjs";
 
 /** What share of the peak is reached, in a sentence. @param {{run: string, rank: string}} props */
 export function MetricLead({ run, rank }) {
-  const { data } = use_rank_table(run, "utilization", rank);
+  const [range] = use_range();
+  const { data } = use_rank_table(run, "utilization", rank, range_params("utilization", range));
   const text = useMemo(() => metric_sentence(rows_of(frame_of(data))), [data]);
   return html`<${Lead} text=${text} />`;
 }

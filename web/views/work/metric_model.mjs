@@ -59,8 +59,8 @@ export function metric_sentence(rows) {
   const speed = value("gemm_tflops");
   const attention = value("attention_of_peak");
   if (value("gemm_of_peak") === null) {
-    return value("mfu") > 0 ? `The model's work is ${percent(value("mfu"))} of what the GPU could `
-      + "compute in that time." : "";
+    return value("mfu") > 0 ? `The model reaches ${percent(value("mfu"))} of the GPU's peak (MFU).`
+      : "";
   }
   return `Matrix products reach ${percent(value("gemm_of_peak"))} of the GPU's peak${
     speed > 0 ? ` (${value_and_unit(speed, "TFLOP/s").join(" ")})` : ""}${

@@ -30,6 +30,22 @@ test("other pages say what they are about", () => {
     "All 4 ranks end their steps together, after 50.0 ms.");
 });
 
+test("idle time says how much of it waits for the host", () => {
+  assert.equal(lead_text("idle", data()), "The GPU is idle for 18.0 ms of a step of 50.0 ms "
+    + "(36.0 %), 100.0 % of that waiting for the host.");
+  const other = { ...row, idle_host_wait_ns: 0, idle_other_ns: 36e6 };
+  assert.match(lead_text("idle", data({}, { breakdown: [other] })), /\(36\.0 %\)\.$/);
+});
+
+test("a page of another rank or of a range has no sentence of the summary", () => {
+  const said = (page, shown) => lead_text(page, data({ headline_rank: 3 }),
+    { rank: "", range: "", ...shown });
+  assert.notEqual(said("idle", { rank: "3" }), "");
+  assert.equal(said("idle", { rank: "4" }), "");
+  assert.equal(said("idle", { range: "forward" }), "");
+  assert.notEqual(said("timeline", { range: "forward" }), "");
+});
+
 test("nothing is said where nothing is known, or the page says it itself", () => {
   for (const page of ["overview", "kernels", "operators", "ranks"]) {
     assert.equal(lead_text(page, { summary: null }), "");

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { other_share } from "../../../../../web/views/work/category_model.mjs";
-import { metric_views } from "../../../../../web/views/work/metric_model.mjs";
+import { metric_sentence, metric_views } from "../../../../../web/views/work/metric_model.mjs";
 import { passes_of } from "../../../../../web/views/work/split_model.mjs";
 
 test("the passes of a module sum to it, what is in none of them included", () => {
@@ -35,4 +35,16 @@ test("utilization leads, precisions become one figure, and no figure appears twi
   assert.deepEqual(others.map(({ key, value, unit }) => [key, value, unit]),
     [["something", "5", ""], ["flops_per_step", "5.76", "TFLOP"]]);
   assert.deepEqual(metric_views([]), { leading: [], others: [] });
+  assert.deepEqual(metric_views([metric("recompute_ns", 0, "ns")]).others, [], "none recomputed");
+});
+
+test("the page Roofline says what share of the peak is reached, as far as it is known", () => {
+  const gemm = [metric("gemm_of_peak", 0.62), metric("gemm_tflops", 613, "TFLOP/s")];
+  assert.equal(metric_sentence(gemm),
+    "Matrix products reach 62.0 % of the GPU's peak (613 TFLOP/s).");
+  assert.match(metric_sentence([...gemm, metric("attention_of_peak", 0.091)]),
+    /, attention 9\.1 %\.$/);
+  assert.equal(metric_sentence([metric("mfu", 0.4)]),
+    "The model reaches 40.0 % of the GPU's peak (MFU).");
+  assert.equal(metric_sentence([]), "");
 });
