@@ -305,6 +305,24 @@ test("ranks stand side by side on one clock, chosen by what they are or by numbe
       === "1");
   }));
 
+test("all ranks are lanes of groups, which open to their ranks; the late one is named", () =>
+  on_page({}, async (page) => {
+    const { files } = await generate(small_job("--ranks", "18", "--steps", "3", "--layers", "2",
+      "--straggler", "5=150"));
+    await server.analyzed("crowd", files);
+    await visit(page, "/runs/crowd/timeline");
+    const card = page.locator(".card:has(> header h2:text-is('All ranks'))");
+    await card.getByText("18 ranks, 8 a lane").waitFor();
+    await card.getByText(/^Rank 5 usually communicates for the shortest time/).waitFor();
+    await card.getByRole("button", { name: "Ranks 0–7" }).click();
+    await card.getByText("8 of 18 ranks").waitFor();
+    await card.getByText(/^Rank 5: \d+ % communication, median \d+ %$/).waitFor();
+    assert.match(await card.getByRole("link", { name: "Rank 5" }).getAttribute("href"), /rank=5&/);
+    assert.deepEqual(await axe_faults(page), []);
+    await card.getByRole("button", { name: "All ranks" }).click();
+    await card.getByRole("button", { name: "Ranks 16–17" }).waitFor();
+  }));
+
 test("a search goes from event to event, by keys and buttons, and shows where it is", () =>
   on_page({}, async (page) => {
     await show(page, "?rank=0");

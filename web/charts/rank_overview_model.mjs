@@ -4,8 +4,10 @@ import { time_text } from "../base/format.mjs";
 
 /** @typedef {{first_rank: number, last_rank: number, ranks: number, compute: (number|null)[],
  *   communication: (number|null)[], copy: (number|null)[], idle?: (number|null)[],
+ *   compute_least?: (number|null)[], compute_most?: (number|null)[],
+ *   communication_least?: (number|null)[], communication_most?: (number|null)[],
  *   idle_least?: (number|null)[], idle_most?: (number|null)[], idlest?: (number|null)[],
- *   slowest?: (number|null)[]}} OverviewLane
+ *   slowest?: (number|null)[]}} OverviewLane of a group figures are medians
  */
 
 const LEAST_AHEAD = 0.02; // of the time, for a rank to be called last
@@ -32,7 +34,7 @@ function usual(values) {
 /** Idle shares of a lane's pieces: of a rank what is left. */
 export const idle_of = ({ compute, communication, copy, idle }, whole) => idle
   ?? compute.map((share, i) => (share === null ? null
-    : whole - share - communication[i] - copy[i]));
+    : Math.max(0, whole - share - communication[i] - copy[i])));
 
 /**
  * What a lane is like over all its pieces, as shares of 1.
@@ -48,7 +50,7 @@ export function lane_sums(lane, whole) {
   return { compute: of(lane.compute), communication: of(lane.communication), copy: of(lane.copy),
     idle: of(idle_of(lane, whole)), idle_least: lane.idle_least ? of(lane.idle_least) : null,
     idle_most: lane.idle_most ? of(lane.idle_most) : null,
-    slowest: ahead >= LEAST_AHEAD ? usual(lane.slowest) : null };
+    ahead: ahead ?? 0, slowest: ahead >= LEAST_AHEAD ? usual(lane.slowest) : null };
 }
 
 /**
@@ -59,8 +61,8 @@ export function overview_caption({ lanes, whole }) {
   const sums = lanes.map((lane) => ({ lane, ...lane_sums(lane, whole) }))
     .filter(({ idle }) => idle !== null);
   if (sums.length === 0) return "No rank has a trace of this span";
-  const last = sums.find(({ slowest }) => slowest !== null)?.slowest;
-  if (last !== undefined) return `Rank ${last} communicates least most of the time: others wait`;
+  const [last] = sums.filter(({ slowest }) => slowest !== null).sort((a, b) => b.ahead - a.ahead);
+  if (last) return `Rank ${last.slowest} usually communicates for the shortest time: others wait`;
   const by = (key) => [...sums].sort((a, b) => a[key] - b[key]);
   const waits = by("communication");
   const middle = waits[waits.length >> 1].communication;

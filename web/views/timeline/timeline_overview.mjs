@@ -2,7 +2,7 @@
 // Below a rank's timeline: the span in view on all ranks of the run, in one small answer.
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { count } from "../../base/format.mjs";
+import { count, plural } from "../../base/format.mjs";
 import { use_query } from "../../base/router.mjs";
 import { RankOverview } from "../../charts/timeline/rank_overview.mjs";
 import { lane_name, lane_ranks, overview_caption } from "../../charts/rank_overview_model.mjs";
@@ -13,6 +13,13 @@ import { use_rested } from "./timeline_data.mjs";
 
 const PIECES = 500;
 const LANES = 16;
+
+/** "8 of 1,024 ranks", "1,024 ranks, 64 a lane" */
+function lanes_text({ lanes, ranks, ranks_a_lane }) {
+  const shown = lanes.reduce((sum, lane) => sum + lane.ranks, 0);
+  return `${shown < ranks ? `${count(shown)} of ` : ""}${plural(ranks, "rank")}${
+    ranks_a_lane > 1 ? `, ${count(ranks_a_lane)} a lane` : ""}`;
+}
 
 /** @param {{run: string, rank: number, view: {from: number, to: number}}} props */
 export function TimelineOverview({ run, rank, view }) {
@@ -29,8 +36,7 @@ export function TimelineOverview({ run, rank, view }) {
   const link = (lane) => (lane.ranks > 1 ? opens(lane)
     : html`<a href=${address(run_path(run, "timeline"), { rank: lane.first_rank, from, to })}>${
       lane_name(lane)}</a>`);
-  const part = data && data.ranks_a_lane > 1 ? `, ${count(data.ranks_a_lane)} a lane` : "";
-  return html`<${Card} title="All ranks" note="${data ? `${count(data.ranks)} ranks${part}; ` : ""
+  return html`<${Card} title="All ranks" note="${data ? `${lanes_text(data)}; ` : ""
     }what devices do in the span in view, clocks aligned"
     actions=${group !== "" && html`<button type="button" class="small"
       onClick=${() => change({ group: "" })}>All ranks</button>`}>

@@ -24,7 +24,10 @@ test("shares are means over the pieces that are known; what is left of a rank is
 
 test("the rank that is last most of the time is named, if the others really wait", () => {
   assert.equal(lane_sums(group, 255).slowest, 13);
-  assert.match(overview_caption(data([group])), /^Rank 13 communicates least/);
+  assert.match(overview_caption(data([group])), /^Rank 13 usually communicates for the shortest/);
+  const slightly = { ...group, first_rank: 0, last_rank: 7, slowest: [2, 2, null],
+    communication_least: [90, 90, null] };
+  assert.match(overview_caption(data([slightly, group])), /^Rank 13 /, "not the first group's");
   const alike = { ...group, communication_least: [99, 99, null] };
   assert.equal(lane_sums(alike, 255).slowest, null);
 });
