@@ -128,7 +128,10 @@ test("with repeats the verdict names the test, p and the interval, and slow prod
     await visit(page, `/compare?${series}`);
     const verdict = page.getByRole("region", { name: "Verdict" });
     await verdict.getByText(/^How certain: significant, 4 runs against 4/).click();
+    await verdict.getByText("Which rank").waitFor();
     const text = await verdict.innerText();
+    assert.match(text, /Which rank [^\n]*ms slower/);
+    assert.match(text, /Limits (none in the trust reports|trust report of (plain|slow)@1)/);
     assert.match(text, /slow \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+\s%\) than plain/);
     assert.match(text, /Mann-Whitney/);
     assert.match(text, /95\s% interval[^…]*\+[\d.]+\s% … \+[\d.]+\s%/);

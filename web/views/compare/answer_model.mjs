@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short answers below the verdict: what to fix next, which rank moved, what limits the figures.
-import { time_text } from "../../base/format.mjs";
+import { count, time_text } from "../../base/format.mjs";
 import { MATTERS_FROM } from "../ranks/outlier_model.mjs";
 
 /** The candidate's finding that costs most, or null. @param {any[]} findings of both sides */
@@ -10,25 +10,29 @@ export function next_fix(findings) {
     null);
 }
 
-const moved = (ns) => `${time_text(Math.abs(ns))} ${ns > 0 ? "slower" : "faster"}`;
+const moved = (ns) => (ns === 0 ? "unchanged"
+  : `${time_text(Math.abs(ns))} ${ns > 0 ? "slower" : "faster"}`);
 
 /**
- * "Rank 5 moved most: 3.20 ms slower, the middle one 0.100 ms slower." "" for single ranks.
+ * "Rank 5 moved most: 3.20 ms slower, the median rank 0.100 ms slower." "" for single ranks.
  * @param {any[]} rows of the table ranks
  */
 export function rank_answer(rows) {
   const ranks = rows.filter(({ rank, delta_ns }) => rank !== null && delta_ns !== null)
     .sort((a, b) => a.delta_ns - b.delta_ns);
   if (ranks.length < 2) return "";
-  const middle = ranks[(ranks.length - 1) >> 1];
-  const away = ({ delta_ns }) => Math.abs(delta_ns - middle.delta_ns);
+  const median = ranks[(ranks.length - 1) >> 1];
+  const away = ({ delta_ns }) => Math.abs(delta_ns - median.delta_ns);
   const most = away(ranks[0]) > away(ranks.at(-1)) ? ranks[0] : ranks.at(-1);
-  if (away(most) < MATTERS_FROM * middle.base_step_ns) {
-    return `${ranks.length === 2 ? "Both ranks" : `All ${ranks.length} ranks`} moved alike: ${
-      moved(middle.delta_ns)}.`;
+  if (away(most) < MATTERS_FROM * median.base_step_ns) {
+    const all = ranks.length === 2 ? "Both ranks" : `All ${count(ranks.length)} ranks`;
+    return `${all} moved alike: ${moved(median.delta_ns)}.`;
   }
-  return `Rank ${most.rank} moved most: ${moved(most.delta_ns)}, the middle one ${
-    moved(middle.delta_ns)}.`;
+  if (ranks.length === 2) {
+    return ranks.map(({ rank, delta_ns }) => `Rank ${rank}: ${moved(delta_ns)}`).join(", ") + ".";
+  }
+  return `Rank ${most.rank} moved most: ${moved(most.delta_ns)}, the median rank ${
+    moved(median.delta_ns)}.`;
 }
 
 /** Runs whose trust report limits what the figures say. @param {any[]} runs */
