@@ -2,26 +2,34 @@
 // What ranks sent of their steps while they ran, in words and as a curve; pure.
 import { count, percent, plural, time_text } from "../../base/format.mjs";
 
-const place = ({ rank, stage }) => (rank === null ? `all ranks take longer in ${stage}`
-  : `rank ${rank} takes longer in ${stage}`);
+const who = (rank) => (rank === null ? "all ranks take" : `rank ${rank} takes`);
 
-const later = ({ before_ns, after_ns }) => (after_ns > before_ns ? "slower" : "faster");
+const more = ({ rank, stage, gain_ns }) =>
+  `${who(rank)} ${time_text(gain_ns)} longer in ${stage}`;
 
-/** "Since step 60 steps are slower, 105 ms after 65.2 ms: rank 2 takes longer in data, by 40 ms" */
+const pace = ({ before_ns, after_ns }) => (after_ns > before_ns ? "slower" : "faster");
+
+/**
+ * "Steps have been slower since step 60, 105 ms instead of 65.2 ms: rank 2 takes 40.0 ms longer in
+ * data."
+ */
 export function change_text(change) {
   const [suspect] = change.suspects;
-  const why = change.after_ns > change.before_ns && suspect
-    ? `: ${place(suspect)}, by ${time_text(suspect.gain_ns)}` : "";
-  return `Since step ${count(change.step)} steps are ${later(change)}, ${
-    time_text(change.after_ns)} after ${time_text(change.before_ns)}${why}.`;
+  const why = change.after_ns > change.before_ns && suspect ? `: ${more(suspect)}` : "";
+  return `Steps have been ${pace(change)} since step ${count(change.step)}, ${
+    time_text(change.after_ns)} instead of ${time_text(change.before_ns)}${why}.`;
 }
+
+const mean_step = ({ stages }) => stages.reduce((sum, { mean_ns }) => sum + mean_ns, 0);
 
 /** The newest change, or how long steps take. */
 export function live_sentence(live) {
   const change = live.changes.at(-1);
   if (change) return change_text(change);
   const [longest] = [...live.stages].sort((a, b) => b.mean_ns - a.mean_ns);
-  const part = live.stages.length > 1 ? `, most of it in ${longest.stage}` : "";
+  const total = mean_step(live);
+  const part = live.stages.length > 1 && total > 0
+    ? `, ${percent(longest.mean_ns / total)} of it in ${longest.stage}` : "";
   return `A step takes ${time_text(live.step_median_ns)}${part}; its length has not changed.`;
 }
 
@@ -43,7 +51,7 @@ export function live_marks(live) {
 
 /** Cells of the table of stages. */
 export function stage_cells(live) {
-  const total = live.stages.reduce((sum, one) => sum + one.mean_ns, 0);
+  const total = mean_step(live);
   return live.stages.map(({ stage, mean_ns, rank, rank_share }) => [stage, time_text(mean_ns),
     percent(total > 0 ? mean_ns / total : 0), String(rank), percent(rank_share)]);
 }

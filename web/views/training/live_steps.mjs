@@ -25,12 +25,13 @@ export function LiveSteps({ live }) {
   const recorded = live.changes.findLast((change) => change.recorded)?.recorded;
   return html`<${Card} title="While it runs" note="by the stage times that ranks send">
     <${Lead} text=${live_sentence(live)} />
-    ${recorded && html`<p>The ranks it may come from were recorded: <a href=${run_path(recorded)}>${
-      recorded}</a></p>`}
+    ${recorded && html`<p>The suspected ranks, and one to compare them with, record some steps as
+      run <a href=${run_path(recorded)}>${recorded}</a>, which appears once they are sent.</p>`}
     <${StepCurve} series=${series} marks=${marks} caption=${live_caption(live)} x_label="Step"
       y_label="Step time" x_text=${count} y_text=${time_text} from_zero=${true} />
     <${PlainTable} label="Stages of the mean step" head=${["Stage", "Mean", "Of the step",
       "Last rank", "In steps"]} rows=${stage_cells(live)} />
-    <p class="faint">Mean: how much later the last rank is at the end of the stage than at its
-      start; these add up to the step. Last rank: the one that ends it last most often.</p><//>`;
+    <p class="faint">Mean: how much later the last rank ends this stage than the last rank ended
+      the one before; the means add up to the step. Last rank: the one that is last most
+      often.</p><//>`;
 }

@@ -5,7 +5,7 @@ import { use_query } from "../../base/router.mjs";
 import { bytes, count, number, percent, plural, time_text } from "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
-import { Card, Empty, ExportLinks, Figure, Lead, Loaded } from "../../widgets/widgets.mjs";
+import { Card, Empty, ExportLinks, Figure, Lead, Loaded, Loading } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
@@ -222,9 +222,9 @@ function Content({ run, summary }) {
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     const has_steps = live.data?.points.length > 0;
-    if (!has_steps && [logs, phases, settings, results, monitors, monitored, verdict]
-      .every(({ rows }) => rows.length === 0))
-      return html`<${NoLog} />`;
+    const is_empty = !has_steps && [logs, phases, settings, results, monitors, monitored, verdict]
+      .every(({ rows }) => rows.length === 0);
+    if (is_empty) return live.loading ? html`<${Loading} />` : html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
         progress=${progress} />

@@ -15,15 +15,15 @@ const change = { step: 1060, before_ns: 65_000_000, after_ns: 105_000_000, recor
 
 test("the newest change is said with its suspect, else how long a step takes", () => {
   assert.equal(live_sentence(LIVE),
-    "A step takes 65.0 ms, most of it in forward; its length has not changed.");
+    "A step takes 65.0 ms, 75.0 % of it in forward; its length has not changed.");
   assert.equal(live_sentence({ ...LIVE, changes: [change] }),
-    "Since step 1,060 steps are slower, 105 ms after 65.0 ms: rank 2 takes longer in data, by "
-    + "40.0 ms.");
+    "Steps have been slower since step 1,060, 105 ms instead of 65.0 ms: rank 2 takes 40.0 ms "
+    + "longer in data.");
   assert.match(live_sentence({ ...LIVE, changes: [{ ...change,
     suspects: [{ stage: "forward", rank: null, gain_ns: 1 }] }] }),
-  /: all ranks take longer in forward, by /);
+  /: all ranks take 1 ns longer in forward\.$/);
   assert.match(live_sentence({ ...LIVE, changes: [{ ...change, before_ns: 2e8 }] }),
-    /steps are faster, 105 ms after 200 ms\.$/);
+    /^Steps have been faster since step 1,060, 105 ms instead of 200 ms\.$/);
 });
 
 test("stages have their share, and points are drawn as they come", () => {
