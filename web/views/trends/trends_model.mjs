@@ -114,19 +114,22 @@ export function last_points(points, show) {
 
 const STEP_FROM = 0.02;
 const TIMES_OTHERS = 5;
+const ENOUGH_RUNS = 8; // on either side: a change of level would have been found
 
 /**
- * "since @6 39.6 % faster, not yet a change of level: that takes more runs": one step between
- * neighbors that dwarfs all others, before there are enough runs to be sure. "" without one.
+ * "39.6 % faster since @6, too few runs to call it a change of level": one step between neighbors
+ * that dwarfs all others, before there are enough runs to be sure. "" without one.
  */
 export function unconfirmed(points, series) {
-  const steps = points.slice(1).map((point, i) => ({ point, times: point.value / points[i].value }))
+  const steps = points.slice(1)
+    .map((point, i) => ({ point, at: i + 1, times: point.value / points[i].value }))
     .map((step) => ({ ...step, size: Math.abs(Math.log(step.times)) }))
     .sort((a, b) => b.size - a.size);
   const [first, second] = steps;
   if (!second || first.size < STEP_FROM || first.size < TIMES_OTHERS * second.size) return "";
-  return `since ${short_run(first.point.name, series)} ${
-    change_words(first.times - 1).slice(2)}, not yet a change of level: that takes more runs`;
+  if (Math.min(first.at, points.length - first.at) >= ENOUGH_RUNS) return "";
+  return `${change_words(first.times - 1).slice(2)} since ${
+    short_run(first.point.name, series)}, too few runs to call it a change of level`;
 }
 
 /** What the chart of a series shows, in one sentence. */
