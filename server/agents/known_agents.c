@@ -77,6 +77,8 @@ static struct known_node *see(struct known_agents *agents, const struct known_no
 static bool is_for(const struct wanted_capture *capture, const struct known_node *node)
 {
     char job[32];
+    if (capture->owner[0] && strcmp(capture->owner, node->owner) != 0)
+        return false;
     for (size_t i = 0; i < node->process_count; i++) {
         snprintf(job, sizeof job, "%lld", (long long)node->processes[i].job);
         if (!capture->job[0] || strcmp(capture->job, job) == 0)
@@ -180,11 +182,12 @@ bool known_agents_want(struct known_agents *agents, struct wanted_capture *captu
                          AGENTS_MOST_CAPTURES);
 }
 
-bool known_agents_have(struct known_agents *agents, const char *job)
+bool known_agents_have(struct known_agents *agents, const char *job, const char *owner)
 {
     struct wanted_capture wanted = {0};
     bool found = false;
     snprintf(wanted.job, sizeof wanted.job, "%s", job);
+    snprintf(wanted.owner, sizeof wanted.owner, "%s", owner);
     pthread_mutex_lock(&agents->lock);
     age(agents, clock_wall_ns());
     for (size_t i = 0; i < agents->node_count && !found; i++)

@@ -32,6 +32,7 @@ struct known_node {
 
 struct wanted_capture {
     char id[24], run[256], job[32]; // job: "": any
+    char owner[80];                 // whose agents record it, "": anybody's
     int64_t steps, warmup, roundup;
     int64_t ranks[AGENTS_MOST_RANKS];
     size_t rank_count; // 0: all
@@ -52,8 +53,8 @@ MUST_CHECK bool known_agents_poll(struct known_agents *agents, const struct know
 MUST_CHECK bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture,
                                   size_t *nodes, struct err *err);
 
-// Whether a process of the job asks for work now.
-bool known_agents_have(struct known_agents *agents, const char *job);
+// Whether a process of the job asks the owner's agents for work now; owner "": anybody's.
+bool known_agents_have(struct known_agents *agents, const char *job, const char *owner);
 
 // Appends nodes and captures as JSON lists.
 void known_agents_nodes(struct known_agents *agents, struct buf *out);

@@ -167,13 +167,20 @@ static bool has_room(const struct request *request, struct err *err)
             err_set(err, ERR_SPACE, "the disk has too little free space for steps"));
 }
 
+// A token that may only upload has no more recorded than its own agents see: POST captures needs
+// `write`.
 static void watch_steps(struct request *request, const struct run *run, const char *folder,
                         const struct delivery *delivery)
 {
-    char job[32];
+    char job[32], owner[80] = "";
     snprintf(job, sizeof job, "%lld", (long long)delivery->job);
-    const struct step_watch watch = {
-        .agents = request->services->agents, .folder = folder, .run = run->name, .job = job};
+    if (!(request->who.scopes & SCOPE_WRITE))
+        snprintf(owner, sizeof owner, "%.*s", (int)request->who.key.len, request->who.key.at);
+    const struct step_watch watch = {.agents = request->services->agents,
+                                     .folder = folder,
+                                     .run = run->name,
+                                     .job = job,
+                                     .owner = owner};
     if (delivery->job >= 0)
         step_watch(&watch, request->arena);
 }

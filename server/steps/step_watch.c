@@ -114,6 +114,7 @@ static void watch_with(const struct step_watch *watch, int fd, struct arena *are
     int len = snprintf(capture.run, sizeof capture.run, "%.*s@%llu", (int)watch->run.len,
                        watch->run.at, (unsigned long long)step);
     snprintf(capture.job, sizeof capture.job, "%s", watch->job);
+    snprintf(capture.owner, sizeof capture.owner, "%s", watch->owner);
     choose_ranks(&window, change, &capture);
     if (len < (int)sizeof capture.run && write_last(fd, step, capture.run) &&
         !known_agents_want(watch->agents, &capture, &nodes, &ignored))
@@ -122,7 +123,7 @@ static void watch_with(const struct step_watch *watch, int fd, struct arena *are
 
 void step_watch(const struct step_watch *watch, struct arena *arena)
 {
-    if (!watch->agents || !known_agents_have(watch->agents, watch->job))
+    if (!watch->agents || !known_agents_have(watch->agents, watch->job, watch->owner))
         return;
     int fd = open_watched(watch->folder, O_RDWR | O_CREAT | O_EXCL);
     bool is_due = fd >= 0;

@@ -11,6 +11,7 @@ struct step_watch {
     const char *folder; // of the run's steps
     struct str run;     // its name
     const char *job;    // as its processes tell the agents
+    const char *owner;  // whose agents may be asked, "": anybody's
 };
 
 // Looks at the newest steps, if an agent has processes of the job, at most every 20 seconds for a
