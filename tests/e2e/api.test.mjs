@@ -368,22 +368,8 @@ test("a run takes only so many tags, however they come, and lists them in one ce
   assert.deepEqual(none.json.tags, {});
 });
 
-test("answers that are kept are never older than a change that someone has seen", async () => {
-  await server.send("POST", "/runs", { name: "kept" });
-  const paths = ["/runs?q=kept", "/runs?q=kept&since=1d", "/runs/kept", "/runs/kept/summary"];
-  const note_of = ({ items, run, note }) => Number((items?.[0] ?? run ?? { note }).note || 0);
-  let going = true, newest = 0;
-  const watch = async (path) => {
-    while (going) {
-      const least = newest;
-      const reply = await api(path, { headers: { "Accept-Encoding": "gzip" } });
-      const text = reply.headers["content-encoding"] ? gunzipSync(reply.body) : reply.text;
-      const seen = note_of(JSON.parse(text));
-      assert.ok(seen >= least, `${path}: ${seen} after ${least}`);
-      newest = Math.max(newest, seen);
-    }
-  };
-  const watching = paths.map(watch);
+/** Changes a note twenty times; each path has the change at once, and 304 until the next one. */
+async function change_and_ask(paths, note_of) {
   const etags = {};
   for (let i = 1; i <= 20; i++) {
     const note = { note: String(i) };
@@ -400,8 +386,30 @@ test("answers that are kept are never older than a change that someone has seen"
       assert.equal(again.status, 304, path);
     }
   }
-  going = false;
-  await Promise.all(watching);
+}
+
+test("answers that are kept are never older than a change that someone has seen", async () => {
+  await server.send("POST", "/runs", { name: "kept" });
+  const paths = ["/runs?q=kept", "/runs?q=kept&since=1d", "/runs/kept", "/runs/kept/summary"];
+  const note_of = ({ items, run, note }) => Number((items?.[0] ?? run ?? { note }).note || 0);
+  let going = true, newest = 0;
+  const watch = async (path) => {
+    while (going) {
+      const least = newest;
+      const reply = await api(path, { headers: { "Accept-Encoding": "gzip" } });
+      const text = reply.headers["content-encoding"] ? gunzipSync(reply.body) : reply.text;
+      const seen = note_of(JSON.parse(text));
+      assert.ok(seen >= least, `${path}: ${seen} after ${least}`);
+      newest = Math.max(newest, seen);
+    }
+  };
+  const watching = Promise.all(paths.map(watch));
+  try {
+    await change_and_ask(paths, note_of);
+  } finally {
+    going = false;
+    await watching;
+  }
 });
 
 test("a request id of the client comes back", async () => {

@@ -98,6 +98,7 @@ function mark_alike() {
   const form_of = (/** @type {Element} */ one) => [one.localName, one.getAttribute("class"),
     one.getAttribute("role"), ...one.getAttributeNames(), /\S/.test(one.textContent),
     /color|background/.test(one.getAttribute("style")) && one.getAttribute("style")].join();
+  for (const one of document.querySelectorAll("[data-alike]")) one.removeAttribute("data-alike");
   const places = new Map();
   for (const one of document.querySelectorAll("main :is(tbody tr, option, li, svg *)")) {
     const form = [one, ...one.querySelectorAll("*")].map(form_of).join("|");
