@@ -240,7 +240,9 @@ function Logs() {
     <${Command} text=${LOG_UPLOAD()} />
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
       Hugging Face Trainer and axolotl, MaxText and nanotron, as printed: with colors, progress bars
-      and what mpirun, srun, torchrun, Docker or Kubernetes put before a line. A log that is sent
+      and what mpirun, srun, torchrun, Docker or Kubernetes put before a line. Of a log with
+      tokens/s but no TFLOP/s, MFU follows from the size of the model, if the job's settings say it;
+      the figure's help has the numbers that went in. A log that is sent
       again under the same name, as it grows, replaces itself. Logs inside archives are read,
       too.</p>`;
 }
