@@ -35,6 +35,7 @@ export function rank_answer(rows) {
     moved(median.delta_ns)}.`;
 }
 
-/** Runs whose trust report limits what the figures say. @param {any[]} runs */
-export const doubted = (runs) => runs.filter(({ trust_severity }) =>
-  trust_severity === "warning" || trust_severity === "error");
+/** Runs whose trust report limits what the figures say, once each. @param {any[]} runs */
+export const doubted = (runs) => runs.filter(({ id, trust_severity }, i) =>
+  (trust_severity === "warning" || trust_severity === "error")
+  && runs.findIndex((one) => one.id === id) === i);

@@ -24,6 +24,7 @@ test("a rank that moved otherwise than the others is named", () => {
 
 test("only warnings and errors of the trust report limit a comparison", () => {
   assert.deepEqual(doubted([{ id: "a", trust_severity: "info" },
-    { id: "b", trust_severity: "warning" }, { id: "c", trust_severity: null }]).map(({ id }) => id),
+    { id: "b", trust_severity: "warning" }, { id: "c", trust_severity: null },
+    { id: "b", trust_severity: "warning" }]).map(({ id }) => id),
   ["b"]);
 });
