@@ -74,16 +74,23 @@ static struct known_node *see(struct known_agents *agents, const struct known_no
     return node;
 }
 
-static bool is_for(const struct wanted_capture *capture, const struct known_node *node)
+static bool is_of(const struct wanted_capture *capture, const struct known_process *process)
 {
     char job[32];
+    bool found = capture->rank_count == 0;
+    for (size_t i = 0; i < capture->rank_count; i++)
+        found = found || capture->ranks[i] == process->rank;
+    snprintf(job, sizeof job, "%lld", (long long)process->job);
+    return found && (!capture->job[0] || strcmp(capture->job, job) == 0);
+}
+
+static bool is_for(const struct wanted_capture *capture, const struct known_node *node)
+{
     if (capture->owner[0] && strcmp(capture->owner, node->owner) != 0)
         return false;
-    for (size_t i = 0; i < node->process_count; i++) {
-        snprintf(job, sizeof job, "%lld", (long long)node->processes[i].job);
-        if (!capture->job[0] || strcmp(capture->job, job) == 0)
+    for (size_t i = 0; i < node->process_count; i++)
+        if (is_of(capture, &node->processes[i]))
             return true;
-    }
     return false;
 }
 
@@ -166,32 +173,39 @@ static bool new_id(char *id, size_t size, struct err *err)
 bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture, size_t *nodes,
                        struct err *err)
 {
+    size_t most = capture->is_automatic ? AGENTS_MOST_CAPTURES / 2 : AGENTS_MOST_CAPTURES;
     *nodes = 0;
     capture->at_ns = clock_wall_ns();
     if (!new_id(capture->id, sizeof capture->id, err))
         return false;
     pthread_mutex_lock(&agents->lock);
     age(agents, clock_wall_ns());
-    bool ok = agents->capture_count < AGENTS_MOST_CAPTURES;
+    bool ok = agents->capture_count < most;
     if (ok)
         agents->captures[agents->capture_count++] = *capture;
     for (size_t i = 0; i < agents->node_count; i++)
         *nodes += is_for(capture, agents->nodes[i]);
     pthread_mutex_unlock(&agents->lock);
-    return ok || err_set(err, ERR_LIMIT, "found %d captures within an hour, no more are taken",
-                         AGENTS_MOST_CAPTURES);
+    return ok ||
+           err_set(err, ERR_LIMIT, "found %zu captures within an hour, no more are taken", most);
 }
 
-bool known_agents_have(struct known_agents *agents, const char *job, const char *owner)
+static bool has_job(const struct known_node *node, int64_t job)
 {
-    struct wanted_capture wanted = {0};
+    for (size_t i = 0; i < node->process_count; i++)
+        if (node->processes[i].job == job)
+            return true;
+    return false;
+}
+
+bool known_agents_have(struct known_agents *agents, int64_t job, const char *owner)
+{
     bool found = false;
-    snprintf(wanted.job, sizeof wanted.job, "%s", job);
-    snprintf(wanted.owner, sizeof wanted.owner, "%s", owner);
     pthread_mutex_lock(&agents->lock);
     age(agents, clock_wall_ns());
     for (size_t i = 0; i < agents->node_count && !found; i++)
-        found = is_for(&wanted, agents->nodes[i]);
+        found = (!owner[0] || strcmp(owner, agents->nodes[i]->owner) == 0) &&
+                has_job(agents->nodes[i], job);
     pthread_mutex_unlock(&agents->lock);
     return found;
 }

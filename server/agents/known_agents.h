@@ -36,6 +36,7 @@ struct wanted_capture {
     int64_t steps, warmup, roundup;
     int64_t ranks[AGENTS_MOST_RANKS];
     size_t rank_count; // 0: all
+    bool is_automatic; // such captures leave half of the places to people
     int64_t at_ns;     // wall clock
     int64_t handed;    // nodes that got it
 };
@@ -54,7 +55,7 @@ MUST_CHECK bool known_agents_want(struct known_agents *agents, struct wanted_cap
                                   size_t *nodes, struct err *err);
 
 // Whether a process of the job asks the owner's agents for work now; owner "": anybody's.
-bool known_agents_have(struct known_agents *agents, const char *job, const char *owner);
+bool known_agents_have(struct known_agents *agents, int64_t job, const char *owner);
 
 // Appends nodes and captures as JSON lists.
 void known_agents_nodes(struct known_agents *agents, struct buf *out);

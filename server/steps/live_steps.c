@@ -172,16 +172,15 @@ static bool has_room(const struct request *request, struct err *err)
 static void watch_steps(struct request *request, const struct run *run, const char *folder,
                         const struct delivery *delivery)
 {
-    char job[32], owner[80] = "";
-    snprintf(job, sizeof job, "%lld", (long long)delivery->job);
+    char owner[80] = "";
     if (!(request->who.scopes & SCOPE_WRITE))
         snprintf(owner, sizeof owner, "%.*s", (int)request->who.key.len, request->who.key.at);
     const struct step_watch watch = {.agents = request->services->agents,
                                      .folder = folder,
                                      .run = run->name,
-                                     .job = job,
+                                     .job = delivery->job,
                                      .owner = owner};
-    if (delivery->job >= 0)
+    if (delivery->job > 0) // processes without a job would be those of any training
         step_watch(&watch, request->arena);
 }
 

@@ -3,6 +3,8 @@
 // looked at, and its lock keeps other threads from looking at the same moment.
 #include "server/steps/step_watch.h"
 
+#include "server/store/store.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,13 +112,14 @@ static void watch_with(const struct step_watch *watch, int fd, struct arena *are
     struct wanted_capture capture = {
         .steps = RECORDED_STEPS,
         .warmup = 1,
-        .roundup = change->after_us < 10 ? 1000000 : 1 + (int64_t)(1e7 / change->after_us)};
+        .roundup = change->after_us <= 10 ? 1000000 : 1 + (int64_t)(1e7 / change->after_us),
+        .is_automatic = true};
     int len = snprintf(capture.run, sizeof capture.run, "%.*s@%llu", (int)watch->run.len,
                        watch->run.at, (unsigned long long)step);
-    snprintf(capture.job, sizeof capture.job, "%s", watch->job);
+    snprintf(capture.job, sizeof capture.job, "%lld", (long long)watch->job);
     snprintf(capture.owner, sizeof capture.owner, "%s", watch->owner);
     choose_ranks(&window, change, &capture);
-    if (len < (int)sizeof capture.run && write_last(fd, step, capture.run) &&
+    if (len <= (int)STORE_NAME_MAX_BYTES && write_last(fd, step, capture.run) &&
         !known_agents_want(watch->agents, &capture, &nodes, &ignored))
         (void)!ftruncate(fd, 0); // too many captures are wanted now: again later
 }

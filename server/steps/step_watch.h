@@ -10,7 +10,7 @@ struct step_watch {
     struct known_agents *agents;
     const char *folder; // of the run's steps
     struct str run;     // its name
-    const char *job;    // as its processes tell the agents
+    int64_t job;        // as its processes tell the agents
     const char *owner;  // whose agents may be asked, "": anybody's
 };
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What agents of nodes are asked to record.
+#include "server/agents/known_agents.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A node with two ranks of job 7.
+static void tell(struct known_agents *agents, const char *name, int64_t first_rank, struct buf *out)
+{
+    struct err err;
+    struct known_node *node = calloc(1, sizeof *node);
+    snprintf(node->name, sizeof node->name, "%s", name);
+    node->seen_ns = INT64_MAX / 2; // never silent
+    node->process_count = 2;
+    for (int64_t i = 0; i < 2; i++)
+        node->processes[i] = (struct known_process){.pid = i + 1, .job = 7, .rank = first_rank + i};
+    assert_true(known_agents_poll(agents, node, out, &err));
+    free(node);
+}
+
+static bool want(struct known_agents *agents, struct wanted_capture capture, size_t *nodes)
+{
+    struct err err;
+    bool ok = known_agents_want(agents, &capture, nodes, &err);
+    assert_true(ok || err.code == ERR_LIMIT);
+    return ok;
+}
+
+static void a_capture_of_ranks_is_for_the_nodes_that_have_them(void **state)
+{
+    (void)state;
+    struct err err;
+    size_t nodes;
+    struct buf first = {0}, second = {0};
+    struct known_agents *agents = known_agents_new(&err);
+    tell(agents, "a", 0, &first);
+    tell(agents, "b", 2, &second);
+    assert_true(known_agents_have(agents, 7));
+    assert_false(known_agents_have(agents, 8));
+    assert_true(want(agents, (struct wanted_capture){.run = "all", .job = "7"}, &nodes));
+    assert_int_equal(nodes, 2);
+    assert_true(
+        want(agents,
+             (struct wanted_capture){.run = "some", .job = "7", .ranks = {3, 9}, .rank_count = 2},
+             &nodes));
+    assert_int_equal(nodes, 1);
+    first.len = second.len = 0;
+    tell(agents, "a", 0, &first);
+    tell(agents, "b", 2, &second);
+    assert_non_null(strstr(first.at, "\"all\""));
+    assert_null(strstr(first.at, "\"some\""));
+    assert_non_null(strstr(second.at, "\"some\""));
+    buf_free(&first);
+    buf_free(&second);
+    known_agents_free(agents);
+}
+
+static void captures_that_nobody_asked_for_leave_half_of_the_places(void **state)
+{
+    (void)state;
+    struct err err;
+    size_t nodes, taken = 0;
+    struct known_agents *agents = known_agents_new(&err);
+    while (want(agents, (struct wanted_capture){.run = "slow", .is_automatic = true}, &nodes))
+        taken++;
+    assert_int_equal(taken, AGENTS_MOST_CAPTURES / 2);
+    while (want(agents, (struct wanted_capture){.run = "asked"}, &nodes))
+        taken++;
+    assert_int_equal(taken, AGENTS_MOST_CAPTURES);
+    known_agents_free(agents);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_capture_of_ranks_is_for_the_nodes_that_have_them),
+        cmocka_unit_test(captures_that_nobody_asked_for_leave_half_of_the_places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
