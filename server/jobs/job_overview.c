@@ -107,13 +107,10 @@ static bool write_file(struct making *making, int fd, int scratch, struct err *e
            overview_write(&source, fd, scratch, making->arena.budget, err);
 }
 
-static bool make(struct making *making, struct err *err)
+static bool make(struct making *making, const char *id, struct err *err)
 {
-    const struct overview_task *task = making->task;
-    const struct jobs_config *config = task->site->config;
+    const struct jobs_config *config = making->task->site->config;
     struct blob_part part;
-    char id[STORE_ID_SIZE];
-    snprintf(id, sizeof id, "%.*s", (int)task->run_id.len, task->run_id.at);
     if (!job_room_check(config, "draw the ranks", err) ||
         !blob_part_open(config->blobs, &part, err))
         return false;
@@ -126,16 +123,30 @@ static bool make(struct making *making, struct err *err)
     return ok;
 }
 
-void job_overview_make(const struct overview_task *task)
+// Says why there is none.
+static void leave_out(const struct overview_task *task, const char *id, const struct err *why)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    if (why->code != ERR_NONE && why->code != ERR_NOT_FOUND)
+        log_warn("run %s has no overview of its ranks: %s", id, why->msg);
+    if (!blob_remove_trace(task->site->config->blobs, id, &err))
+        log_warn("an old overview of the ranks of run %s remains: %s", id, err.msg);
+}
+
+bool job_overview_make(const struct overview_task *task, struct err *err)
 {
     struct budget budget = {.limit = task->site->config->memory_bytes};
     struct making making = {.task = task};
-    struct err err = {.pos = ERR_NO_POS};
-    if (task->count < 2 || task->count > OVERVIEW_RANKS)
-        return;
+    struct err why = {.pos = ERR_NO_POS};
+    char id[STORE_ID_SIZE];
+    bool has_many = task->count >= 2 && task->count <= OVERVIEW_RANKS;
+    snprintf(id, sizeof id, "%.*s", (int)task->run_id.len, task->run_id.at);
     arena_init(&making.arena, &budget);
-    if (!make(&making, &err) && err.code != ERR_CANCELLED && err.code != ERR_NOT_FOUND)
-        log_warn("run %.*s has no overview of its ranks: %s", (int)task->run_id.len,
-                 task->run_id.at, err.msg);
+    bool made = has_many && make(&making, id, &why);
     arena_free(&making.arena);
+    if (!made && why.code == ERR_CANCELLED)
+        return err_set(err, ERR_CANCELLED, "%s", why.msg);
+    if (!made)
+        leave_out(task, id, &why);
+    return true;
 }

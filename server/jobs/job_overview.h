@@ -15,7 +15,9 @@ struct overview_task {
     const struct progress *progress;
 };
 
-// Stores it under the run's id. A run without it lacks one picture: failures are logged.
-void job_overview_make(const struct overview_task *task);
+// Stores it under the run's id. A run without it lacks one picture: failures are logged, and an
+// earlier overview, of other ranks, is removed. False, as ERR_CANCELLED, only if it was cancelled:
+// then that stays.
+MUST_CHECK bool job_overview_make(const struct overview_task *task, struct err *err);
 
 #endif

@@ -142,14 +142,15 @@ static bool fits_service(const struct joining *joining)
     return sum <= SERVICE_MOST_BYTES;
 }
 
-static void draw_ranks(const struct joining *joining)
+static bool draw_ranks(const struct joining *joining, struct err *err)
 {
-    job_overview_make(&(struct overview_task){.site = joining->site,
-                                              .run_id = joining->job->run_id,
-                                              .traces = joining->traces,
-                                              .count = joining->count,
-                                              .tables = joining->tables,
-                                              .progress = joining->progress});
+    return job_overview_make(&(struct overview_task){.site = joining->site,
+                                                     .run_id = joining->job->run_id,
+                                                     .traces = joining->traces,
+                                                     .count = joining->count,
+                                                     .tables = joining->tables,
+                                                     .progress = joining->progress},
+                             err);
 }
 
 bool job_run_join(struct job_site *site, const struct job *job, struct progress *progress,
@@ -164,9 +165,8 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
               store_list_evidence(site->config->store, job->run_id, &arena, &joining.evidence,
                                   &joining.evidence_count, err) &&
               (fits_service(&joining) ? join_in_service(&joining, &arena, err)
-                                      : join_in_process(&joining, death, err));
-    if (ok)
-        draw_ranks(&joining);
+                                      : join_in_process(&joining, death, err)) &&
+              draw_ranks(&joining, err);
     arena_free(&arena); // free before the tables need the memory
     ok = ok && store_finish_run(site->config->store, job, joining.tables, err);
     if (joining.tables >= 0)

@@ -121,16 +121,17 @@ static bool write_end(struct work *work, const struct err *why, const char *reas
     return false;
 }
 
-// The trace, or its run, was deleted meanwhile: then its file is removed too.
+// The trace, or its run, was deleted meanwhile: then its file, or the run's, is removed too.
 static void drop_trace_file(const struct work *work)
 {
     const struct jobs_config *config = &work->jobs->config;
-    const char *trace_id = work->job.trace_id.at;
+    const struct job *job = &work->job;
+    const char *id = job->kind == JOB_RUN ? job->run_id.at : job->trace_id.at;
     struct err err;
     bool named = true;
-    if (work->job.kind == JOB_TRACE &&
-        (!store_names_trace(config->store, trace_id, &named, &err) ||
-         (!named && !blob_remove_trace(config->blobs, trace_id, &err))))
+    if ((job->kind == JOB_TRACE || job->kind == JOB_RUN) &&
+        (!store_names_trace(config->store, id, &named, &err) ||
+         (!named && !blob_remove_trace(config->blobs, id, &err))))
         log_warn("a deleted trace's file remains: %s", err.msg);
 }
 
