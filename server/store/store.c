@@ -17,6 +17,7 @@ enum { READERS = 4 };
 struct store {
     char *path;
     char *owner;                         // owns the jobs it claims
+    int64_t opened_ns;                   // wall clock
     struct disk_fault own_fault, *fault; // in use: its own, or a shared one
     void (*on_full)(void *context);
     void *on_full_context;
@@ -103,6 +104,7 @@ struct store *store_open_as(const char *path, const char *owner, struct err *err
     }
     store->path = path_copy;
     store->owner = owner_copy;
+    store->opened_ns = clock_wall_ns();
     store->fault = &store->own_fault;
     pthread_mutex_init(&store->write_lock, NULL);
     pthread_mutex_init(&store->read_lock, NULL);
@@ -169,6 +171,11 @@ const char *store_path(const struct store *store)
 bool store_is_shared(const struct store *store)
 {
     return store->writer->kind->is_shared;
+}
+
+int64_t store_opened_ns(const struct store *store)
+{
+    return store->opened_ns;
 }
 
 struct str store_owner(const struct store *store)

@@ -38,8 +38,9 @@ static int word_index(const char *const *words, size_t count, struct str word)
 // --- reading ------------------------------------------------------------------------------------
 
 // An update may give a series figures of old runs, which are no news: alerts of figures start with
-// the runs after it.
-static bool find_changed(struct db *db, struct arena *arena, struct batch *batch, struct err *err)
+// the runs after it, which is when the program was started.
+static bool find_changed(struct db *db, int64_t opened_ns, struct arena *arena, struct batch *batch,
+                         struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT project, series, changed, "
@@ -47,7 +48,7 @@ static bool find_changed(struct db *db, struct arena *arena, struct batch *batch
                                  "ELSE ? END FROM series WHERE judged < changed LIMIT ?",
                                  err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_i64(&stmt, opened_ns);
     sql_bind_i64(&stmt, BATCH);
     batch->count = 0;
     while (sql_row(&stmt))
@@ -160,7 +161,7 @@ static bool read_batch(struct store *store, struct arena *arena, struct batch *b
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
-    bool ok = find_changed(txn.db, arena, batch, err);
+    bool ok = find_changed(txn.db, store_opened_ns(store), arena, batch, err);
     for (size_t i = 0; ok && i < batch->count; i++)
         ok = read_points(txn.db, &batch->series[i], arena, err) &&
              judged_figures_read(txn.db, &batch->series[i].key, &batch->series[i].state, arena,

@@ -16,6 +16,8 @@ struct txn {
     enum db_access access;
 };
 
+int64_t store_opened_ns(const struct store *store); // wall clock
+
 // Waits for the writer, or for a reader. Pair with txn_end if true.
 MUST_CHECK bool txn_begin(struct store *store, enum db_access access, struct txn *txn,
                           struct err *err);
