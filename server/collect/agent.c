@@ -3,6 +3,7 @@
 #include "server/collect/agent.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/fd_io.h"
 #include "server/base/startup_pages.h"
 #include "server/collect/agent_state.h"
 #include "server/collect/send_file.h"
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { ANSWER_SECONDS = 20 };
+enum { ANSWER_SECONDS = 20, MOST_ENVIRONMENT_BYTES = 1 << 20, MOST_SEEN = 1024 };
 
 struct agent {
     const struct agent_config *config;
@@ -30,16 +31,9 @@ struct agent {
 
 // --- processes ----------------------------------------------------------------------------------
 
-// RANK of a process, as far as this user may see it.
-static int64_t rank_of(pid_t pid)
+static int64_t rank_in(const char *text, ssize_t len)
 {
-    char path[64], text[32768];
     int64_t rank = -1;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-    if (fd >= 0)
-        close(fd);
     for (ssize_t at = 0; at < len;) {
         struct str variable = {text + at, strnlen(text + at, (size_t)(len - at))};
         if (str_starts_with(variable, STR("RANK=")) &&
@@ -48,6 +42,22 @@ static int64_t rank_of(pid_t pid)
             rank = -1; // anyone can set it, and the service takes no other
         at += (ssize_t)variable.len + 1;
     }
+    return rank;
+}
+
+// RANK of a process, as far as this user may see it. Launchers append it to an environment that may
+// be long.
+static int64_t rank_of(pid_t pid)
+{
+    char path[64];
+    char *text = malloc(MOST_ENVIRONMENT_BYTES);
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    int fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t len = fd >= 0 ? fd_read_at(fd, text, MOST_ENVIRONMENT_BYTES, 0) : 0;
+    int64_t rank = rank_in(text, len);
+    if (fd >= 0)
+        close(fd);
+    free(text);
     return rank;
 }
 
@@ -79,7 +89,8 @@ static bool see_files(struct agent *agent, const char *id, const char *folder, i
 {
     bool found = false;
     DIR *dir = opendir(folder);
-    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+    const struct dirent *entry;
+    for (int i = 0; i < MOST_SEEN && dir && (entry = readdir(dir)); i++) { // others wait
         int32_t one = pid_in(entry->d_name);
         agent_state_start(&agent->state, id, one);
         found = found || one == pid;
