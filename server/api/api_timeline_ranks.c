@@ -152,7 +152,8 @@ static bool read_window(struct drawing *drawing, struct arena *arena, struct err
     uint32_t base = index_of(overview, asked->rank), first = index_of(overview, asked->first),
              end = index_of(overview, asked->last + 1);
     if (base == overview_header(overview)->rank_count ||
-        overview_ranks(overview)[base].rank != asked->rank)
+        overview_ranks(overview)[base].rank != asked->rank ||
+        overview_ranks(overview)[base].events == 0)
         return err_set(err, ERR_NOT_FOUND, "found no analyzed trace of rank %lld",
                        (long long)asked->rank);
     if (first >= end)

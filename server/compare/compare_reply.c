@@ -17,12 +17,22 @@ struct asked {
     int64_t only; // candidate whose rows are requested, 0 all
 };
 
+// No run has progress of jobs.
+static bool is_settled(const struct compared *compared)
+{
+    for (size_t side = 0; side < compared->side_count; side++)
+        for (size_t i = 0; i < compared->sides[side].count; i++)
+            if (compared->sides[side].runs[i].active > 0)
+                return false;
+    return true;
+}
+
 static bool is_unchanged(const struct request *request, struct response *response,
                          const struct asked *asked)
 {
     uint64_t hash =
         compare_sides_hash(request, &asked->compared) + export_hash(asked->table.export);
-    response->lasts = true;
+    response->lasts = is_settled(&asked->compared);
     return response_unchanged(request, response, "c%d-%016llx", ANALYSIS_VERSION,
                               (unsigned long long)hash);
 }

@@ -4,10 +4,8 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/hash.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { ENTRIES = 4096, MOST_ETAG = 128, MOST_PLACE = 128 };
