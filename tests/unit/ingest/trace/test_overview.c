@@ -18,7 +18,7 @@
 #include "ingest/trace/trace_builder.h"
 #include "ingest/trace/trace_file.h"
 
-enum { RANKS = 70, WITHOUT = 3, SPAN_NS = 200000, KERNELS = 300, BASE_NS = 1000000 };
+enum { RANKS = 70, WITHOUT = 3, SPAN_NS = 50000, KERNELS = 75, BASE_NS = 1000000 };
 
 struct job {
     int fds[RANKS];
@@ -297,6 +297,21 @@ static void a_file_that_is_cut_or_changed_is_refused(void **state)
     }
 }
 
+static void pieces_beyond_all_times_are_refused(void **state)
+{
+    struct job *job = *state;
+    const struct overview_header was = *overview_header(job->overview);
+    struct overview_header header = was;
+    struct err err;
+    header.width_bits = 55;
+    header.first = 0;
+    header.checksum = overview_checksum(&header, overview_ranks(job->overview));
+    assert_true(pwrite(job->fd, &header, sizeof header, 0) == (ssize_t)sizeof header);
+    assert_null(overview_open_fd(dup(job->fd), &err));
+    assert_non_null(strstr(err.msg, "header does not add up"));
+    assert_true(pwrite(job->fd, &was, sizeof was, 0) == (ssize_t)sizeof was);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +319,7 @@ int main(void)
         cmocka_unit_test(groups_have_the_median_and_the_extremes_of_their_ranks),
         cmocka_unit_test(a_narrow_window_of_few_ranks_is_cut_out_of_the_whole),
         cmocka_unit_test(a_file_that_is_cut_or_changed_is_refused),
+        cmocka_unit_test(pieces_beyond_all_times_are_refused),
     };
     return cmocka_run_group_tests(tests, open_job, close_job);
 }
