@@ -42,8 +42,9 @@ static void a_capture_of_ranks_is_for_the_nodes_that_have_them(void **state)
     struct known_agents *agents = known_agents_new(&err);
     tell(agents, "a", 0, &first);
     tell(agents, "b", 2, &second);
-    assert_true(known_agents_have(agents, 7));
-    assert_false(known_agents_have(agents, 8));
+    assert_true(known_agents_have(agents, 7, ""));
+    assert_false(known_agents_have(agents, 8, ""));
+    assert_false(known_agents_have(agents, 7, "k_other"));
     assert_true(want(agents, (struct wanted_capture){.run = "all", .job = "7"}, &nodes));
     assert_int_equal(nodes, 2);
     assert_true(
