@@ -24,6 +24,7 @@ const SLACK = option("slack", 1);
 const RUNS = 48;
 const CONNECTIONS = 16;
 const DASHBOARDS = 100;
+const MOST_ANALYSIS_MS = 300_000;
 const POLL_MS = 15_000; // as web/views/home does
 const MOST_CORE_SHARE = 0.02;
 const TICKS_PER_S = 100; // of /proc/PID/stat on Linux
@@ -68,12 +69,14 @@ async function fill(base) {
       "-F", "project=llama", "-F", "tag=branch=main", "-F", `trace=@${folder}/rank0.json.zst`,
       `${base}/upload`]);
   }
-  for (;;) {
+  const end = Date.now() + MOST_ANALYSIS_MS;
+  while (Date.now() < end) {
     const { text } = await ask(`${base}/api/v1/runs?status=done&limit=all&fields=id`);
     const { items } = JSON.parse(text);
     if (items.length === RUNS) return items.map(({ id }) => id);
     await sleep(500);
   }
+  throw new Error(`not all ${RUNS} runs were analyzed within ${MOST_ANALYSIS_MS / 1000} s`);
 }
 
 // --- requests a second --------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records real trainings on one GPU, each with what a clock says of it.
+"""Records real training runs on one GPU, each with what a clock says of it.
 
     tests/recorded/record.py OUT [JOB...]
 
 Needs PyTorch with CUDA or ROCm. Per job a folder OUT/JOB: the trace (rank0.json.gz), and truth.json: the
 mean time of a step in blocks of steps without any profiler, which is what the trace's figures and
-promises of what-if are held against, and the same while the profiler runs.
+promises of what-if are checked against, and the same while the profiler runs.
 The jobs are one small GPT, and the same with one thing wrong: pairs whose difference has one cause.
 """
 

@@ -135,6 +135,7 @@ def rank_of_two(rank, seconds):
     while True:
         training.step()
         steps += 1
+        Path("stepping").touch()  # in OUT
         # Both have to stop at the same step.
         go = jobs.torch.tensor([float(time.time() < end)])
         dist.all_reduce(go)
@@ -157,7 +158,7 @@ def recorded_on_request(out, binary):
     try:
         nodes = until("both processes", lambda: (
             lambda known: known if len(known["nodes"][0]["processes"]) == 2 else None)(api("/api/v1/agents")))
-        time.sleep(4)  # past the start of the training
+        until("a counted step", (out / "stepping").exists)
         pressed = time.time()
         asked = api("/api/v1/captures", {"run": "captured", "job": "4242", "steps": 4})
         run = until("the run", lambda: (

@@ -950,7 +950,7 @@ class Hub:
     # --- runs over time -----------------------------------------------------------------------
 
     def baselines(self) -> Table:
-        """Named runs that others are held against; their key is "@baseline:NAME"."""
+        """Named runs that others are compared with; their key is "@baseline:NAME"."""
         return self.table("/baselines")
 
     def set_baseline(self, name: str, run: Key) -> None:

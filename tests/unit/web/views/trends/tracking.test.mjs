@@ -243,7 +243,7 @@ const baseline = (name, run, more = {}) => ({ name, run, run_name: `${run}@1`, p
 const run = (more = {}) => ({ id: "r_x", name: "llama@9", series: "llama", project: "p",
   step_median_ns: 95 * MS, ...more });
 
-test("a run is held against the baseline of its series, else the only one of its project", () => {
+test("a run is compared with the baseline of its series, else the only one of its project", () => {
   const llama = baseline("main", "llama");
   const vit = baseline("vit", "vit");
   const newer = baseline("next", "llama", { run: "r_2", set: "2026-11-05" });
