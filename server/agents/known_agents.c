@@ -2,6 +2,7 @@
 #include "server/agents/known_agents.h"
 
 #include "ingest/base/clock.h"
+#include "server/agents/capture_file.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 #define SECOND_NS  1000000000LL
 #define SILENT_NS  (60 * SECOND_NS)
-#define OFFER_NS   (20 * SECOND_NS) // so that ranks of all nodes start together
+#define OFFER_NS   (20 * SECOND_NS)  // so that ranks of all nodes start together
+#define AGAIN_NS   (120 * SECOND_NS) // after a service that ended has started again
 #define CAPTURE_NS (3600 * SECOND_NS)
 
 struct known_agents {
@@ -19,15 +21,31 @@ struct known_agents {
     size_t node_count;
     struct wanted_capture captures[AGENTS_MOST_CAPTURES];
     size_t capture_count;
+    char path[1024]; // "": they are not kept
 };
 
-struct known_agents *known_agents_new(struct err *err)
+static void load(struct known_agents *agents)
+{
+    int64_t now_ns = clock_wall_ns();
+    agents->capture_count = capture_file_load(agents->path, agents->captures);
+    for (size_t i = 0; i < agents->capture_count; i++) {
+        struct wanted_capture *capture = &agents->captures[i];
+        capture->at_ns = capture->at_ns < now_ns ? capture->at_ns : now_ns;
+        capture->offered_ns = now_ns - capture->at_ns <= AGAIN_NS ? now_ns : capture->at_ns;
+    }
+}
+
+struct known_agents *known_agents_new(const char *path, struct err *err)
 {
     struct known_agents *agents = calloc(1, sizeof *agents);
-    if (agents)
-        pthread_mutex_init(&agents->lock, NULL);
-    else
+    if (!agents) {
         err_set(err, ERR_MEMORY, "out of memory for agents");
+        return NULL;
+    }
+    pthread_mutex_init(&agents->lock, NULL);
+    snprintf(agents->path, sizeof agents->path, "%s", path ? path : "");
+    if (path)
+        load(agents);
     return agents;
 }
 
@@ -143,11 +161,11 @@ bool known_agents_poll(struct known_agents *agents, const struct known_node *now
     buf_putc(out, '[');
     for (size_t i = 0; node && i < agents->capture_count; i++) {
         struct wanted_capture *capture = &agents->captures[i];
-        if (now_ns - capture->at_ns > OFFER_NS || !is_for(capture, now))
+        if (now_ns - capture->offered_ns > OFFER_NS || !is_for(capture, now))
             continue;
         buf_puts(out, first ? "" : ",");
         // What it knew when it last asked says whether it got this one then.
-        capture->handed += capture->at_ns > node->seen_ns || !is_for(capture, node);
+        capture->handed += capture->offered_ns > node->seen_ns || !is_for(capture, node);
         put_capture(capture, out);
         first = false;
     }
@@ -170,24 +188,34 @@ static bool new_id(char *id, size_t size, struct err *err)
     return true;
 }
 
+// With the lock held. One that cannot be kept is not taken.
+static bool add(struct known_agents *agents, const struct wanted_capture *capture, struct err *err)
+{
+    agents->captures[agents->capture_count++] = *capture;
+    if (!agents->path[0] ||
+        capture_file_save(agents->path, agents->captures, agents->capture_count, err))
+        return true;
+    agents->capture_count--;
+    return false;
+}
+
 bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture, size_t *nodes,
                        struct err *err)
 {
     size_t most = capture->is_automatic ? AGENTS_MOST_CAPTURES / 2 : AGENTS_MOST_CAPTURES;
     *nodes = 0;
-    capture->at_ns = clock_wall_ns();
+    capture->at_ns = capture->offered_ns = clock_wall_ns();
     if (!new_id(capture->id, sizeof capture->id, err))
         return false;
     pthread_mutex_lock(&agents->lock);
     age(agents, clock_wall_ns());
-    bool ok = agents->capture_count < most;
-    if (ok)
-        agents->captures[agents->capture_count++] = *capture;
+    bool ok = agents->capture_count < most ||
+              err_set(err, ERR_LIMIT, "found %zu captures within an hour, no more are taken", most);
+    ok = ok && add(agents, capture, err);
     for (size_t i = 0; i < agents->node_count; i++)
         *nodes += is_for(capture, agents->nodes[i]);
     pthread_mutex_unlock(&agents->lock);
-    return ok ||
-           err_set(err, ERR_LIMIT, "found %zu captures within an hour, no more are taken", most);
+    return ok;
 }
 
 static bool has_job(const struct known_node *node, int64_t job)

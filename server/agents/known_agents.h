@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents that asked lately, and captures that someone wants. In memory: an agent that has a capture
-// needs the hub no more to record it.
+// Agents that asked lately, and captures that someone wants. Agents are known in memory only: they
+// ask again. Captures are kept as a file too.
 #ifndef SERVER_KNOWN_AGENTS_H
 #define SERVER_KNOWN_AGENTS_H
 
@@ -35,13 +35,16 @@ struct wanted_capture {
     char owner[80];                 // whose agents record it, "": anybody's
     int64_t steps, warmup, roundup;
     int64_t ranks[AGENTS_MOST_RANKS];
-    size_t rank_count; // 0: all
-    bool is_automatic; // such captures leave half of the places to people
-    int64_t at_ns;     // wall clock
-    int64_t handed;    // nodes that got it
+    size_t rank_count;  // 0: all
+    bool is_automatic;  // such captures leave half of the places to people
+    int64_t at_ns;      // wall clock
+    int64_t offered_ns; // since when agents get it
+    int64_t handed;     // nodes that got it
 };
 
-MUST_CHECK struct known_agents *known_agents_new(struct err *err);
+// path: of the file that keeps captures, NULL: none does. Those of a service that ran until a
+// moment ago are offered again; agents that had one know its id, and do not record it twice.
+MUST_CHECK struct known_agents *known_agents_new(const char *path, struct err *err);
 void known_agents_free(struct known_agents *agents); // NULL is allowed
 
 // Takes what a node says, and appends the captures for it as a JSON list. ERR_LIMIT: too many
@@ -49,8 +52,8 @@ void known_agents_free(struct known_agents *agents); // NULL is allowed
 MUST_CHECK bool known_agents_poll(struct known_agents *agents, const struct known_node *node,
                                   struct buf *out, struct err *err);
 
-// Adds a capture, which gets an id and its time; *nodes: how many have processes for it now.
-// ERR_LIMIT: too many are wanted.
+// Adds a capture, which gets an id and its time and is kept; *nodes: how many have processes for it
+// now. ERR_LIMIT: too many are wanted.
 MUST_CHECK bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture,
                                   size_t *nodes, struct err *err);
 

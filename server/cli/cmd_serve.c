@@ -338,12 +338,19 @@ static bool read_files(struct service *service, struct err *err)
     return !path || peaks_read(path, &service->arena, &service->peaks, err);
 }
 
+static bool open_agents(struct service *service, struct err *err)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/captures.json", service->options.data);
+    service->agents = known_agents_new(path, err);
+    return service->agents != NULL;
+}
+
 static bool start(struct service *service, struct err *err)
 {
     service->metrics = metrics_new(err);
-    service->agents = known_agents_new(err);
-    if (!service->metrics || !service->agents || !serve_options_check(&service->options, err) ||
-        !read_files(service, err) || !open_store(service, err) ||
+    if (!service->metrics || !serve_options_check(&service->options, err) ||
+        !read_files(service, err) || !open_store(service, err) || !open_agents(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_hooks(service, err) ||
         !start_jobs(service, err))

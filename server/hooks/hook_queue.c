@@ -3,6 +3,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "server/files/json_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -217,25 +218,6 @@ void hook_queue_free(struct hook_queue *queue)
     queue->seen_fd = -1;
 }
 
-static bool save(const char *path, json_t *saved, struct err *err)
-{
-    char part[1032];
-    snprintf(part, sizeof part, "%s.part", path);
-    char *text = json_dumps(saved, JSON_COMPACT);
-    int fd = text ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
-    size_t len = text ? strlen(text) : 0;
-    bool ok = fd >= 0 && write(fd, text, len) == (ssize_t)len && fdatasync(fd) == 0 &&
-              rename(part, path) == 0;
-    if (!ok)
-        err_set_errno(err, "cannot keep a webhook");
-    if (fd >= 0)
-        close(fd);
-    if (!ok && fd >= 0)
-        unlink(part);
-    free(text);
-    return ok;
-}
-
 static bool add_for(struct hook_queue *queue, const struct hook_target *target,
                     const struct hook_event *event, struct err *err)
 {
@@ -249,7 +231,7 @@ static bool add_for(struct hook_queue *queue, const struct hook_target *target,
            : NULL;
     path_of(queue, event->key, target->id, path);
     ok = ok && (saved || err_set(err, ERR_MEMORY, "out of memory for a webhook")) &&
-         save(path, saved, err) && list_delivery(queue, target, saved, err);
+         json_file_save(path, saved, "a webhook", err) && list_delivery(queue, target, saved, err);
     json_decref(saved);
     buf_free(&body);
     return ok;

@@ -2,6 +2,8 @@
 // What agents of nodes are asked to record.
 #include "server/agents/known_agents.h"
 
+#include "tests/unit/folder.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +41,7 @@ static void a_capture_of_ranks_is_for_the_nodes_that_have_them(void **state)
     struct err err;
     size_t nodes;
     struct buf first = {0}, second = {0};
-    struct known_agents *agents = known_agents_new(&err);
+    struct known_agents *agents = known_agents_new(NULL, &err);
     tell(agents, "a", 0, &first);
     tell(agents, "b", 2, &second);
     assert_true(known_agents_have(agents, 7, ""));
@@ -68,7 +70,7 @@ static void captures_that_nobody_asked_for_leave_half_of_the_places(void **state
     (void)state;
     struct err err;
     size_t nodes, taken = 0;
-    struct known_agents *agents = known_agents_new(&err);
+    struct known_agents *agents = known_agents_new(NULL, &err);
     while (want(agents, (struct wanted_capture){.run = "slow", .is_automatic = true}, &nodes))
         taken++;
     assert_int_equal(taken, AGENTS_MOST_CAPTURES / 2);
@@ -78,11 +80,92 @@ static void captures_that_nobody_asked_for_leave_half_of_the_places(void **state
     known_agents_free(agents);
 }
 
+// What a service that started just now answers a node that had asked nothing before.
+static void tell_after_start(const char *path, struct buf *out)
+{
+    struct err err;
+    struct known_agents *agents = known_agents_new(path, &err);
+    assert_non_null(agents);
+    tell(agents, "a", 0, out);
+    buf_putc(out, '\0');
+    known_agents_free(agents);
+}
+
+static void a_capture_is_still_wanted_after_a_restart(void **state)
+{
+    (void)state;
+    struct err err;
+    size_t nodes;
+    char folder[] = "/tmp/captures.XXXXXX", path[64], text[2000] = "", *at;
+    struct buf first = {0}, second = {0}, late = {0};
+    snprintf(path, sizeof path, "%s/captures.json", mkdtemp(folder));
+    struct known_agents *agents = known_agents_new(path, &err);
+    const struct wanted_capture wanted = {
+        .run = "exp \"42\"", .job = "7", .steps = 4, .roundup = 100, .ranks = {1}, .rank_count = 1};
+    assert_true(want(agents, wanted, &nodes));
+    tell(agents, "a", 0, &first);
+    buf_putc(&first, '\0');
+    known_agents_free(agents);
+
+    tell_after_start(path, &second);
+    assert_non_null(strstr(second.at, "\"run\":\"exp \\\"42\\\"\""));
+    assert_string_equal(first.at, second.at); // with its id, so that no agent records it twice
+
+    FILE *file = fopen(path, "r+");
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    assert_non_null(at = strstr(text, "\"at_ns\":1")); // long ago
+    at[8] = ' ';
+    rewind(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    fclose(file);
+    tell_after_start(path, &late);
+    assert_string_equal(late.at, "[]");
+    folder_remove(folder);
+    buf_free(&first);
+    buf_free(&second);
+    buf_free(&late);
+}
+
+static void a_capture_that_cannot_be_kept_is_not_taken(void **state)
+{
+    (void)state;
+    struct err err;
+    size_t nodes;
+    struct buf out = {0};
+    struct known_agents *agents = known_agents_new("/no/such/folder/captures.json", &err);
+    struct wanted_capture capture = {.run = "r"};
+    assert_false(known_agents_want(agents, &capture, &nodes, &err));
+    assert_int_equal(err.code, ERR_IO);
+    known_agents_captures(agents, &out);
+    assert_memory_equal(out.at, "[]", 2);
+    buf_free(&out);
+    known_agents_free(agents);
+}
+
+static void a_damaged_file_of_captures_says_nothing(void **state)
+{
+    (void)state;
+    static const char *const damaged[] = {"", "{}", "[1, {}, null]", "[{\"id\": \"c_1\"}]", "[["};
+    char folder[] = "/tmp/captures.XXXXXX", path[64];
+    snprintf(path, sizeof path, "%s/captures.json", mkdtemp(folder));
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct buf out = {0};
+        folder_write("", path, damaged[i]);
+        tell_after_start(path, &out);
+        assert_string_equal(out.at, "[]");
+        buf_free(&out);
+    }
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_capture_of_ranks_is_for_the_nodes_that_have_them),
         cmocka_unit_test(captures_that_nobody_asked_for_leave_half_of_the_places),
+        cmocka_unit_test(a_capture_is_still_wanted_after_a_restart),
+        cmocka_unit_test(a_capture_that_cannot_be_kept_is_not_taken),
+        cmocka_unit_test(a_damaged_file_of_captures_says_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
