@@ -60,6 +60,29 @@ with profile(schedule=record.schedule(wait=1, warmup=1, active=3, repeat=2),
   assert.equal((await server.settled("own@2")).received, 1);
 });
 
+test("the trust report says what recording costs, by the steps before it", async () => {
+  // Steps of the stand-in's traces take 1 ms.
+  const lines = (plain_ns) => `import time
+from stepscope import record
+now_ns = 1
+time.perf_counter_ns = lambda: now_ns
+record.start(wait=8, warmup=1, active=4)
+for i in range(20):
+    now_ns += ${plain_ns}
+    record.step()
+`;
+  const found = async (name, plain_ns) => {
+    const done = await train(lines(plain_ns), { STEPSCOPE_URL: server.base, STEPSCOPE_RUN: name });
+    assert.equal(done.stderr, "");
+    await server.settled(name);
+    const { items } = await server.get(`/runs/${name}/trust?limit=all`);
+    return items.filter(({ item }) => item === "recorded_slower");
+  };
+  const [slower] = await found("costly", 800_000);
+  assert.match(slower.detail, /^steps take 25 % longer in the trace, 1\.00 ms, .*, 0\.800 ms$/);
+  assert.deepEqual(await found("like_it", 990_000), []);
+});
+
 test("trainings that are forked after the import record, each as its rank", async () => {
   const done = await train(`import multiprocessing, os
 from stepscope import record

@@ -42,6 +42,7 @@ import os
 import random
 import shutil
 import socket
+import statistics
 import sys
 import threading
 import time
@@ -1014,6 +1015,7 @@ _SPOOL_MOST_BYTES = 8 << 30   # of traces that wait; beyond it nothing is record
 _STEPS_PAUSE_S = 5.0          # between two messages with stage times
 _MOST_STEPS = 1000            # of a message
 _WAITING_STEPS = 20_000       # that a server that is gone finds when it is back; older ones go
+_LEAST_PLAIN_STEPS = 4         # without the profiler, for their median to say something
 _SEND_PAUSE_S = (1.0, 300.0)  # between two tries of the background thread: first, at most
 _RANK_NAMES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _WORLD_NAMES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -1373,6 +1375,8 @@ class Recorder:
         self._stage = "step"
         self._since_ns = 0                 # start of the stage; 0: before the first step
         self._step_sender: Optional[_StepSender] = None
+        self._plain: Any = collections.deque(maxlen=64)  # ns of steps that are not recorded
+        self._ended_ns = 0                               # when the last step did
         self.error: Optional[Exception] = None
 
     # --- for the training ---------------------------------------------------------------------
@@ -1505,6 +1509,7 @@ class Recorder:
             self._state = "done"
             self._end_profiler()
         if self._profiler:
+            self._note_plain_step()
             self._profiler.step()
         if self._is_ours and self._state == "recording":
             self._follow_cycle()
@@ -1514,12 +1519,23 @@ class Recorder:
         settings = self._settings
         cycle = settings["wait"] + settings["warmup"] + settings["active"]
         done, at = divmod(self._steps, cycle)
+        if not self._profiler and self._ended_ns:
+            self._plain.append(time.perf_counter_ns() - self._ended_ns)
         if at == 0:
             self._end_profiler()
         if settings["repeat"] and done >= settings["repeat"]:
             self._state = "done"
         elif at == settings["wait"]:
             self._begin_profiler()
+        self._ended_ns = time.perf_counter_ns()
+
+    def _note_plain_step(self) -> None:
+        """Has the file say how long a step took without the profiler: what recording costs. While
+        it records, as else it is forgotten."""
+        add = getattr(self._profiler, "add_metadata_json", None)
+        has_kineto = getattr(sys.modules.get("torch.autograd"), "kineto_available", lambda: True)
+        if add and len(self._plain) >= _LEAST_PLAIN_STEPS and has_kineto():
+            add("stepscope", json.dumps({"unrecorded_step_ns": int(statistics.median(self._plain))}))
 
     def _begin(self) -> None:
         if os.environ.get("STEPSCOPE_RECORD", "") == "0":

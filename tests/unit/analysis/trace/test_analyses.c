@@ -2,6 +2,8 @@
 // The tables of one trace: small traces whose every figure was worked out by hand.
 #include "tests/unit/hand_trace.h"
 
+#include "analysis/report/trust.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -252,6 +254,48 @@ static void identity_and_environment_come_from_the_files_members(void **state)
     hand_end(&hand);
 }
 
+// Three steps of 100 ns, of which one is no warm-up.
+static void analyze_hooked(struct hand *hand, const char *members)
+{
+    hand_begin(hand);
+    hand_member(hand, "stepscope", members);
+    for (int i = 0; i < 3; i++) {
+        hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                           .name = "ProfilerStep#1",
+                                           .begin_ns = 100 * i,
+                                           .dur_ns = 100,
+                                           .pid = 1,
+                                           .row = 1});
+        add_launch(hand, "cudaLaunchKernel", 100 * i + 1, i + 1);
+        hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                           .name = "k",
+                                           .begin_ns = 100 * i + 10,
+                                           .dur_ns = 80,
+                                           .row = 7,
+                                           .correlation = i + 1});
+    }
+    hand_analyze(hand);
+}
+
+static void steps_that_are_longer_than_those_of_the_hook_are_doubted(void **state)
+{
+    (void)state;
+    struct hand hand;
+    analyze_hooked(&hand, "{\"unrecorded_step_ns\": 80}");
+    size_t row = hand_find(&hand, "trust", "item", "recorded_slower");
+    assert_non_null(
+        strstr(hand_word(&hand, "trust", row, "detail"), "steps take 25 % longer in the trace"));
+    hand_end(&hand);
+    static const char *const silent[] = {
+        "{\"unrecorded_step_ns\": 97}", "{\"unrecorded_step_ns\": 20}",
+        "{\"unrecorded_step_ns\": -1}", "{\"unrecorded_step_ns\": \"x\"}", "{}"};
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        analyze_hooked(&hand, silent[i]);
+        assert_int_equal(trust_count(&hand.report, "recorded_slower"), 0);
+        hand_end(&hand);
+    }
+}
+
 static void assert_setting(const struct hand *hand, const char *key, const char *value)
 {
     size_t row = hand_find(hand, "environment", "key", key);
@@ -361,6 +405,7 @@ int main(void)
         cmocka_unit_test(devices_share_the_window_of_the_trace),
         cmocka_unit_test(parts_sum_to_the_bars_of_the_steady_steps),
         cmocka_unit_test(short_kernels_are_those_under_ten_microseconds),
+        cmocka_unit_test(steps_that_are_longer_than_those_of_the_hook_are_doubted),
         cmocka_unit_test(identity_and_environment_come_from_the_files_members),
         cmocka_unit_test(settings_have_one_name_for_all_vendors),
         cmocka_unit_test(a_rank_that_cannot_be_counts_as_not_given),
