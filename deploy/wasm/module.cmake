@@ -41,6 +41,7 @@ add_custom_command(
   COMMAND ${CMAKE_SOURCE_DIR}/web/standalone/bundle.sh ${CMAKE_BINARY_DIR}/standalone
           $<TARGET_FILE:standalone>
   DEPENDS standalone ${page_sources} web/standalone/bundle.sh web/vendor/MANIFEST GLOSSARY.md
+          tests/recorded/data/items.json.zst
   COMMENT "Packing the page that needs no server"
   VERBATIM)
 add_custom_target(standalone_page DEPENDS ${CMAKE_BINARY_DIR}/standalone/index.html)

@@ -2,8 +2,10 @@
 // The page that needs no server: its module says what the command says, byte for byte.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync }
+  from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { ms } from "../../web/base/format.mjs";
 import { axe_faults, launch, on_clean_page, settle } from "./helpers/browser.mjs";
 import { open_in_module, page_folder, run_module, skip_module } from "./helpers/module.mjs";
@@ -120,6 +122,26 @@ test("a dropped trace is analyzed in the browser, which asks for the page's own 
       const own = new Set(["index.html", "theme.js", "all.css", "app.mjs", "worker.mjs",
         "stepscope.wasm.gz", "mark.svg"]);
       assert.deepEqual(server.asked.filter((name) => !own.has(name)), []);
+    } finally {
+      server.close();
+      await browser.close();
+    }
+  });
+
+test("the demo that comes with the page opens by a press",
+  { skip: skip_module }, async () => {
+    const bytes = readdirSync(page_folder).map((name) => join(page_folder, name))
+      .filter((path) => statSync(path).isFile())
+      .reduce((sum, path) => sum + gzipSync(readFileSync(path)).length, 0);
+    assert.ok(bytes < 2e6, `${bytes} bytes in all`);
+    const browser = await launch();
+    const server = await serve_folder(page_folder, "/below/here/");
+    try {
+      await on_clean_page(browser, server.origin, {}, async (page) => {
+        await page.goto("/below/here/");
+        await page.getByRole("button", { name: "Open the demo trace" }).click();
+        await page.getByText(/40\.7 synchronizing calls per step, most by aten::item/).first().waitFor();
+      });
     } finally {
       server.close();
       await browser.close();

@@ -47,6 +47,19 @@ async function analyze(files) {
   if (ok) navigate(RUN);
 }
 
+const DEMO = "demo.json.zst";
+
+/** A recording that comes with the page. */
+async function open_demo() {
+  try {
+    const reply = await fetch(new URL(DEMO, document.baseURI));
+    if (!reply.ok) throw new Error(`${reply.status} ${reply.statusText}`);
+    await analyze([{ path: DEMO, file: new File([await reply.blob()], DEMO) }]);
+  } catch (error) {
+    state.set({ ...state.get(), ready: false, said: `${DEMO} could not be loaded: ${error.message}` });
+  }
+}
+
 /** What the command would print about files, without its own name. */
 const plain = (said) => said.replace(/^stepscope analyze: /gm, "").trim();
 
@@ -65,7 +78,10 @@ function Start() {
       gone when the page is closed.</p>
     ${!busy && !ready && said && html`<${Notice} kind="error" title="No trace could be read"
       role="alert"><p>${plain(said)}</p><//>`}
-    ${busy ? html`<${Busy} files=${files} />` : html`<${DropZone} onfiles=${analyze} />`}
+    ${busy ? html`<${Busy} files=${files} />` : html`<${DropZone} onfiles=${analyze} />
+      <p><button type="button" onClick=${open_demo}>Open the demo trace</button>
+        <span class="faint">Four steps of a small GPT on an H100, recorded by PyTorch's profiler,
+          that reads its loss back 40 times a step.</span></p>`}
     ${ready && html`<p><a href=${RUN}>Back to ${files[0].path}</a></p>`}
     <p class="faint">Several files become the ranks of one run. Comparisons, replays, training logs
       and trends need the service.</p>`;

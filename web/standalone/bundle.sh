@@ -18,3 +18,4 @@ vendor/esbuild --bundle --minify --format=esm --charset=utf8 --log-level=warning
     --entry-names=[name]
 cp -- standalone/index.html theme.js mark.svg vendor/LICENSE.* "$out"
 cp -- ../GLOSSARY.md "$out/client/glossary.md"
+cp -- ../tests/recorded/data/items.json.zst "$out/demo.json.zst"
