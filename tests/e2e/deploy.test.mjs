@@ -198,6 +198,7 @@ test("the image holds the libraries that the program is linked with", async (con
   assert.ok(packages.size >= 5, owners);
   for (const name of ["libcurl4", "libpq5"]) packages.add(name); // loaded when needed
   for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
+  assert.match(stages.at(-1), /standalone \/usr\/local\/share\/stepscope\/standalone\n/);
 });
 
 test("the program says what it was built from", async () => {

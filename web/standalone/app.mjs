@@ -56,7 +56,8 @@ async function open_demo() {
     if (!reply.ok) throw new Error(`${reply.status} ${reply.statusText}`);
     await analyze([{ path: DEMO, file: new File([await reply.blob()], DEMO) }]);
   } catch (error) {
-    state.set({ ...state.get(), ready: false, said: `${DEMO} could not be loaded: ${error.message}` });
+    const said = `${DEMO} could not be loaded: ${error.message}`;
+    state.set({ ...state.get(), ready: false, said });
   }
 }
 
@@ -79,9 +80,10 @@ function Start() {
     ${!busy && !ready && said && html`<${Notice} kind="error" title="No trace could be read"
       role="alert"><p>${plain(said)}</p><//>`}
     ${busy ? html`<${Busy} files=${files} />` : html`<${DropZone} onfiles=${analyze} />
-      <p><button type="button" onClick=${open_demo}>Open the demo trace</button>
-        <span class="faint">Four steps of a small GPT on an H100, recorded by PyTorch's profiler,
-          that reads its loss back 40 times a step.</span></p>`}
+      <p class="form-actions">
+        <button type="button" onClick=${open_demo}>Open the demo trace</button>
+        <span class="faint">Four steps, on an H100, of a small GPT that reads its loss back 40 times
+          a step.</span></p>`}
     ${ready && html`<p><a href=${RUN}>Back to ${files[0].path}</a></p>`}
     <p class="faint">Several files become the ranks of one run. Comparisons, replays, training logs
       and trends need the service.</p>`;
