@@ -270,7 +270,7 @@ static bool fill(struct graph_build *build, struct err *err)
 {
     if (!stream_waits_make(build->facts, &build->traits, build->scratch, &build->waits, err) ||
         !list_streams(build, err) || !learn_delays(build, err) || !graph_build_calls(build, err) ||
-        !graph_build_waits(build, err))
+        !graph_build_waits(build, err) || !graph_build_queue(build, err))
         return false;
     find_begin(build);
     return make_room(build, err) && add_device_nodes(build, err) && graph_build_hosts(build, err) &&

@@ -21,6 +21,15 @@ struct await {
     uint32_t device, next;
 };
 
+// What a device was given ahead of its work.
+struct launch_queue {
+    uint32_t depth;      // so many launches and no more; 0: it was never full
+    int64_t usual_ns;    // what a launching call takes
+    struct keyed *ended; // launched device events by end: key, a
+    uint32_t ended_count;
+    uint32_t *launched; // per call: device events that were launched with it and before
+};
+
 struct graph_build {
     const struct facts *facts;
     struct rank_graph *graph;
@@ -41,6 +50,7 @@ struct graph_build {
     uint32_t *launch_call; // per launch: index into calls
     uint32_t *previous;    // per device event: the one before it on its stream, or FACTS_NONE
     struct keyed *by_end;  // device events by end: key, a
+    struct launch_queue queue;
     int64_t launch_ns, gap_ns, return_ns; // the least delays: from the start of a launch to its
                                           // event, between two events of a stream, and from the
                                           // end of what a call waits for to its return
@@ -89,6 +99,13 @@ MUST_CHECK bool graph_build_waits(struct graph_build *build, struct err *err);
 
 // Lists the calls of all threads by begin.
 MUST_CHECK bool graph_build_calls(struct graph_build *build, struct err *err);
+
+// Learns whether calls had to wait for a full queue.
+MUST_CHECK bool graph_build_queue(struct graph_build *build, struct err *err);
+
+// The device event whose end makes room for what a call launches, and what the call takes besides
+// waiting for it. FACTS_NONE: there was room for all.
+uint32_t graph_build_slot(const struct graph_build *build, uint32_t call, int64_t *own_ns);
 
 // Adds the nodes of the threads and what they wait for.
 MUST_CHECK bool graph_build_hosts(struct graph_build *build, struct err *err);

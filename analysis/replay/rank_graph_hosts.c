@@ -248,21 +248,40 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
            graph_build_edge(build, graph_build_call(build, after), before, 0, err);
 }
 
+// What a call waits for, how long after that it ends, and what it takes by itself.
+struct own_time {
+    uint32_t device; // FACTS_NONE: it waits for nothing
+    int64_t own_ns, lag_ns;
+};
+
 // A call that found its device at work ends a little after that; of others all is their own time.
-static bool add_call(struct graph_build *build, const struct host_call *call, struct err *err)
+static struct own_time own_time(const struct graph_build *build, uint32_t c)
 {
-    uint32_t node, device = awaited(build, call);
-    int64_t end_ns = device == FACTS_NONE ? INT64_MIN : build->facts->devices[device].end_ns;
-    int64_t own_ns = call->end_ns - call->begin_ns, lag_ns = 0;
+    const struct host_call *call = &build->calls[c];
+    struct own_time own = {awaited(build, call), call->end_ns - call->begin_ns, 0};
+    const struct device_event *devices = build->facts->devices;
+    if (own.device != FACTS_NONE && devices[own.device].end_ns > call->begin_ns)
+        return (struct own_time){own.device, 0, call->end_ns - devices[own.device].end_ns};
+    if (own.device != FACTS_NONE)
+        return own;
+    own.device = graph_build_slot(build, c, &own.own_ns);
+    if (own.device == FACTS_NONE)
+        return own;
+    int64_t late_ns = call->end_ns - own.own_ns - devices[own.device].end_ns;
+    bool waited = own.own_ns < call->end_ns - call->begin_ns;
+    own.lag_ns = waited ? late_ns : -own.own_ns;
+    return own;
+}
+
+static bool add_call(struct graph_build *build, uint32_t c, struct err *err)
+{
+    const struct host_call *call = &build->calls[c];
+    const struct own_time own = own_time(build, c);
     struct work_node work = graph_build_work(call->begin_ns, call->event, call->track, WORK_CALL);
-    if (end_ns > call->begin_ns) {
-        lag_ns = call->end_ns - end_ns;
-        own_ns = 0;
-    }
-    if (!graph_build_node(build, work, own_ns, &node, err) ||
-        !graph_build_edge(build, node - 1, node, 0, err))
-        return false;
-    return device == FACTS_NONE || graph_build_edge(build, device, node, lag_ns, err);
+    uint32_t node;
+    return graph_build_node(build, work, own.own_ns, &node, err) &&
+           graph_build_edge(build, node - 1, node, 0, err) &&
+           (own.device == FACTS_NONE || graph_build_edge(build, own.device, node, own.lag_ns, err));
 }
 
 bool graph_build_hosts(struct graph_build *build, struct err *err)
@@ -275,7 +294,7 @@ bool graph_build_hosts(struct graph_build *build, struct err *err)
     for (uint32_t t = 0; t < tracks; t++)
         threads.last[t] = FACTS_NONE;
     for (uint32_t c = 0; c < build->call_count; c++) {
-        if (!add_before(build, &threads, c, err) || !add_call(build, &build->calls[c], err))
+        if (!add_before(build, &threads, c, err) || !add_call(build, c, err))
             return false;
         threads.last[build->calls[c].track] = c;
     }

@@ -84,49 +84,64 @@ double whatif_spread(uint32_t steps)
     return own * sqrt(1 + 1 / (double)steps);
 }
 
-// The gains of single steps, or as far as such few steps allow any.
-static void spread_gains(const struct whatif_answer *answer, double *least, double *most)
+struct range {
+    double mean, low, high;
+};
+
+// What further steps stay within, as far as so few steps tell.
+static struct range range_of(const struct whatif_answer *answer,
+                             double (*value)(const struct whatif_step *step))
 {
     double mean = 0, squares = 0;
     uint32_t count = answer->step_count;
     for (uint32_t s = 0; s < count; s++)
-        mean += (double)(answer->steps[s].replayed_ns - answer->steps[s].changed_ns) / count;
-    for (uint32_t s = 0; s < count; s++) {
-        double gain = (double)(answer->steps[s].replayed_ns - answer->steps[s].changed_ns);
-        squares += (gain - mean) * (gain - mean);
-    }
+        mean += value(&answer->steps[s]) / count;
+    for (uint32_t s = 0; s < count; s++)
+        squares += pow(value(&answer->steps[s]) - mean, 2);
     double half = whatif_spread(count) * sqrt(squares / (count - 1));
-    *least = fmin(*least, mean - half);
-    *most = fmax(*most, mean + half);
+    return (struct range){mean, mean - half, mean + half};
+}
+
+static double gain_of(const struct whatif_step *step)
+{
+    return (double)(step->replayed_ns - step->changed_ns);
+}
+
+static double candidate_of(const struct whatif_step *step)
+{
+    return (double)step->measured_ns - gain_of(step);
+}
+
+// Steps differ by themselves, too; what a change brings may differ far less.
+static void find_intervals(struct whatif_answer *answer)
+{
+    struct range gain = range_of(answer, gain_of), candidate = range_of(answer, candidate_of);
+    double off_ns = fmax(answer->error_share, WHATIF_LEAST_ERROR) * answer->measured_ns +
+                    answer->doubt_share * fabs(gain.mean);
+    answer->low_ns = fmax(candidate.low - off_ns, 0);
+    answer->high_ns = candidate.high + off_ns;
+    answer->gain_low_ns = gain.low - off_ns;
+    answer->gain_high_ns = fmin(gain.high + off_ns, answer->measured_ns);
 }
 
 static void sum_up(struct whatif_answer *answer)
 {
-    double least = INFINITY, most = -INFINITY, error_ns = 0;
+    double error_ns = 0;
     for (uint32_t s = 0; s < answer->step_count; s++) {
         const struct whatif_step *step = &answer->steps[s];
         double measured = (double)step->measured_ns, replayed = (double)step->replayed_ns;
-        double gain = replayed - (double)step->changed_ns, off = fabs(replayed - measured);
-        least = gain < least ? gain : least;
-        most = gain > most ? gain : most;
+        double off = fabs(replayed - measured);
         answer->measured_ns += measured / answer->step_count;
         answer->replayed_ns += replayed / answer->step_count;
         answer->changed_ns += (double)step->changed_ns / answer->step_count;
         error_ns += off / answer->step_count;
-        if (off / measured > answer->worst_error_share)
-            answer->worst_error_share = off / measured;
+        answer->worst_error_share = fmax(answer->worst_error_share, off / measured);
     }
     answer->error_share = error_ns / answer->measured_ns;
     answer->candidate_ns = answer->measured_ns - (answer->replayed_ns - answer->changed_ns);
     answer->has_interval = answer->step_count > 1;
     if (answer->has_interval)
-        spread_gains(answer, &least, &most);
-    if (error_ns < WHATIF_LEAST_ERROR * answer->measured_ns)
-        error_ns = WHATIF_LEAST_ERROR * answer->measured_ns;
-    error_ns += answer->doubt_share * fabs(answer->replayed_ns - answer->changed_ns);
-    answer->low_ns = answer->measured_ns - most - error_ns;
-    answer->high_ns = answer->measured_ns - least + error_ns;
-    answer->low_ns = answer->low_ns < 0 ? 0 : answer->low_ns;
+        find_intervals(answer);
 }
 
 static bool refuse(struct whatif_answer *answer, struct arena *arena, struct err *err)

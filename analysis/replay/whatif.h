@@ -31,7 +31,8 @@ struct whatif_answer {
     double known_share;                    // of the device time
     double candidate_ns;                   // measured, less what the replay gained
     bool has_interval;                     // there are several steps
-    double low_ns, high_ns;                // see WHATIF.md
+    double low_ns, high_ns;                // of further steps; see WHATIF.md
+    double gain_low_ns, gain_high_ns;      // of what the change brings to them
     double doubt_share;                    // of the gain, to either side
     uint32_t violated;
     int64_t touched_ns[CHANGE_MOST]; // recorded device or host time that each change selects

@@ -500,9 +500,13 @@ static void put_step(struct buf *out, const struct whatif_answer *answer)
                answer->measured_ns - answer->candidate_ns,
                (answer->measured_ns - answer->candidate_ns) / answer->measured_ns);
     if (answer->has_interval)
-        buf_printf(out, ",\"low_ns\":%.0f,\"high_ns\":%.0f", answer->low_ns, answer->high_ns);
+        buf_printf(out,
+                   ",\"low_ns\":%.0f,\"high_ns\":%.0f,\"gain_low_ns\":%.0f,"
+                   "\"gain_high_ns\":%.0f",
+                   answer->low_ns, answer->high_ns, answer->gain_low_ns, answer->gain_high_ns);
     else
-        buf_puts(out, ",\"low_ns\":null,\"high_ns\":null");
+        buf_puts(out, ",\"low_ns\":null,\"high_ns\":null,\"gain_low_ns\":null,"
+                      "\"gain_high_ns\":null");
 }
 
 static void put_change(struct buf *out, const struct asked_change *change)

@@ -224,9 +224,13 @@ static void put_answer(struct buf *out, const struct question *question,
     buf_printf(out, "],\"candidate_ns\":%.0f,\"gain_ns\":%.0f,", answer->candidate_ns,
                answer->measured_ns - answer->candidate_ns);
     if (answer->has_interval)
-        buf_printf(out, "\"low_ns\":%.0f,\"high_ns\":%.0f,", answer->low_ns, answer->high_ns);
+        buf_printf(out,
+                   "\"low_ns\":%.0f,\"high_ns\":%.0f,\"gain_low_ns\":%.0f,"
+                   "\"gain_high_ns\":%.0f,",
+                   answer->low_ns, answer->high_ns, answer->gain_low_ns, answer->gain_high_ns);
     else
-        buf_puts(out, "\"low_ns\":null,\"high_ns\":null,");
+        buf_puts(out, "\"low_ns\":null,\"high_ns\":null,\"gain_low_ns\":null,"
+                      "\"gain_high_ns\":null,");
     buf_puts(out, "\"steps\":[");
     for (uint32_t s = 0; s < answer->step_count; s++)
         buf_printf(out,
@@ -243,8 +247,9 @@ static void put_answer(struct buf *out, const struct question *question,
 // The traces that were named, and what is asked of all of them.
 struct opened_job {
     struct whatif_job job;
-    struct budget budget;
+    struct budget budget, other_budget;
     struct arena arena; // of the answers
+    struct arena other; // of the other run's tables
     struct analysis_options options;
     uint32_t shown;       // the rank that stands for the job
     struct job_path path; // of its steps
@@ -265,6 +270,7 @@ static void close_job(struct opened_job *opened)
 {
     whatif_job_close(&opened->job);
     arena_free(&opened->arena);
+    arena_free(&opened->other);
 }
 
 static bool add_tables(struct opened_job *opened, uint32_t rank, struct err *err)
@@ -298,6 +304,8 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
         (struct opened_job){.budget = {.limit = chosen->job_memory_bytes},
                             .options = {.step_pattern = chosen->step_pattern, .warmup_steps = -1}};
     arena_init(&opened->arena, NULL);
+    opened->other_budget.limit = opened->budget.limit;
+    arena_init(&opened->other, &opened->other_budget);
     if (!whatif_job_open(&opened->job, (uint32_t)args->operand_count, &opened->budget, err))
         return false;
     for (int i = 0; i < args->operand_count; i++)
@@ -310,16 +318,15 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
 
 // --- the other run ------------------------------------------------------------------------------
 
-// Whose rows all questions share; they live in the arena.
+// Whose rows all questions share.
 static bool open_counterpart(struct opened_job *opened, const char *path,
                              struct questions *questions, struct err *err)
 {
-    struct budget budget = {.limit = opened->budget.limit};
-    struct report *report = arena_alloc(&opened->arena, sizeof *report, err);
-    struct trace *trace = report ? ingest_file(path, &budget, NULL, err) : NULL;
+    struct report *report = arena_alloc(&opened->other, sizeof *report, err);
+    struct trace *trace = report ? ingest_file(path, &opened->other_budget, NULL, err) : NULL;
     if (!trace)
         return report ? err_wrap(err, "%s", path) : false;
-    *report = (struct report){.arena = &opened->arena};
+    *report = (struct report){.arena = &opened->other};
     bool ok = analyze_trace(trace, &opened->options, report, err);
     trace_free(trace);
     for (uint32_t q = 0; q < questions->count; q++)

@@ -86,8 +86,8 @@ static json_t *ranks_json(json_t *side)
 
 static void set_side(json_t *answer, const char *name, json_t *side)
 {
-    static const char *const figures[] = {"step_ns",    "error_share", "gain_ns",
-                                          "gain_share", "low_ns",      "high_ns"};
+    static const char *const figures[] = {"step_ns", "error_share", "gain_ns",     "gain_share",
+                                          "low_ns",  "high_ns",     "gain_low_ns", "gain_high_ns"};
     json_t *shown = json_object();
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (json_object_get(side, figures[i]))

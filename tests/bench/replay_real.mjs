@@ -25,23 +25,32 @@ async function whatif(file, ...args) {
 // Student's t, as in analysis/replay/whatif.c.
 const T = [6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83];
 
-/** What the odd steps say a step takes, with its interval as an answer has it. */
+/** How far further values reach from the mean of these. */
+function half_range(values) {
+  const middle = mean(values);
+  const squares = values.reduce((sum, one) => sum + (one - middle) ** 2, 0);
+  const own = (T[values.length - 2] ?? 1.8) * Math.sqrt(1 + 1 / values.length);
+  return own * Math.sqrt(squares / (values.length - 1));
+}
+
+/** What such steps say a step takes and gains, with the intervals that an answer has. */
 function answer_of(steps, error_share) {
   const gains = steps.map(({ replayed_ns, changed_ns }) => replayed_ns - changed_ns);
+  const after = steps.map(({ measured_ns }, i) => measured_ns - gains[i]);
   const measured_ns = mean(steps.map((step) => step.measured_ns));
-  const gain_ns = mean(gains);
-  const off_ns = Math.max(0.001, error_share) * measured_ns + 0.02 * Math.abs(gain_ns);
-  const deviation = Math.sqrt(gains.reduce((sum, gain) => sum + (gain - gain_ns) ** 2, 0)
-    / (gains.length - 1));
-  const half = (T[gains.length - 2] ?? 1.8) * Math.sqrt(1 + 1 / gains.length) * deviation;
-  return { gain_ns, measured_ns, low: Math.min(...gains, gain_ns - half) - off_ns,
-    high: Math.max(...gains, gain_ns + half) + off_ns };
+  const off_ns = Math.max(0.001, error_share) * measured_ns + 0.02 * Math.abs(mean(gains));
+  return { gain_ns: mean(gains), step_ns: mean(after), measured_ns,
+    gain_half: half_range(gains) + off_ns, step_half: half_range(after) + off_ns };
 }
+
+const holds = (middle, half, value) => Math.abs(value - middle) <= half;
 
 const files = readdirSync(folder).filter((name) => /\.json\.gz$/.test(name));
 let failed = false;
-let held = 0, asked = 0;
-console.log("| trace | steps | unchanged | odd for even | gains held |\n|---|---|---|---|---|");
+const LEAST_HELD = 0.9; // of the intervals of gains
+const all = { asked: 0, steps: 0, gains: 0 };
+console.log("| trace | steps | unchanged | odd for even | steps held | gains held | "
+  + "width: step, gain |\n|---|---|---|---|---|---|---|");
 for (const name of files) {
   const traces = [];
   for (const change of CHANGES) {
@@ -55,22 +64,29 @@ for (const name of files) {
     continue;
   }
   failed ||= first.error_share > CLOSE;
-  let line = "| |", own = 0, of = 0;
+  let even_off = "";
+  const own = { asked: 0, steps: 0, gains: 0 }, widths = [];
   for (const { answers: [{ steps }], error_share } of traces) {
     if (steps.length < 4) continue;
     const [odd, even] = [1, 0].map((rest) =>
       answer_of(steps.filter(({ step }) => step % 2 === rest), error_share));
-    if (of === 0) line = `| ${percent(even.measured_ns / odd.measured_ns - 1)} |`;
-    own += even.gain_ns >= odd.low && even.gain_ns <= odd.high;
-    of++;
+    even_off ||= percent(even.measured_ns / odd.measured_ns - 1);
+    for (const [said, came] of [[odd, even], [even, odd]]) {
+      own.asked++;
+      own.steps += holds(said.step_ns, said.step_half, came.step_ns);
+      own.gains += holds(said.gain_ns, said.gain_half, came.gain_ns);
+    }
+    const { step_half, gain_half, measured_ns } = answer_of(steps, error_share);
+    widths.push(`${percent(step_half / measured_ns)}, ${percent(gain_half / measured_ns)}`);
   }
-  held += own;
-  asked += of;
-  console.log(`| ${name} | ${first.steps} | ${percent(first.error_share)} ${line} ${
-    of ? `${own} of ${of}` : ""} |`);
+  for (const key of Object.keys(all)) all[key] += own[key];
+  console.log(`| ${name} | ${first.steps} | ${percent(first.error_share)} | ${even_off} | ${
+    own.asked ? `${own.steps} of ${own.asked} | ${own.gains} of ${own.asked}` : " | "} | ${
+    widths.join("; ")} |`);
 }
-console.log(`\n${held} of ${asked} intervals of odd steps hold the gain of the even ones\n`);
-failed ||= held < asked;
+console.log(`\nOdd steps for even ones and even for odd: ${all.steps} of ${
+  all.asked} intervals hold the step, ${all.gains} the gain\n`);
+failed ||= all.steps < all.asked || all.gains < LEAST_HELD * all.asked;
 
 console.log("| model | on | with the kernels of | predicted | took there | off |\n"
   + "|---|---|---|---|---|---|");

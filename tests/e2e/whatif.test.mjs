@@ -224,12 +224,11 @@ describe("what if, asked of the service", () => {
       for (const [network, host] of [[1, 1], [0.5, 1], [0, 0.25], [0.8, 0]]) {
         const { json } = await ask("mesh", { rank, changes: [...changes,
           `scale=${network}:class=communication`, `scale=${host}:host`] });
-        const { step_ns, low_ns, high_ns } = replay_steps(graph, [network, host]);
+        const found = replay_steps(graph, [network, host]);
         const { together } = json;
-        for (const [found, said] of [[step_ns, together.step_ns], [low_ns, together.low_ns],
-          [high_ns, together.high_ns]])
-          assert.ok(Math.abs(found - said) <= 2 + 1e-5 * said,
-            `${changes} ${network} ${host}: found ${found}, said ${said}`);
+        for (const key of ["step_ns", "low_ns", "high_ns", "gain_low_ns", "gain_high_ns"])
+          assert.ok(Math.abs(found[key] - together[key]) <= 2 + 1e-5 * together.step_ns,
+            `${changes} ${network} ${host}, ${key}: found ${found[key]}, said ${together[key]}`);
       }
     }
   });

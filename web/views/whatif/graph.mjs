@@ -93,22 +93,31 @@ const time_of = ({ end, scaled }, { node, at_start, after_ns }) =>
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The ends of the interval of an answer, as analysis/replay/whatif.c has them. */
-function interval({ error_ns, doubt, spread, steps }, gains, measured_ns) {
-  if (steps.length < 2) return { low_ns: null, high_ns: null };
-  const gain = mean(gains);
-  const squares = gains.reduce((sum, one) => sum + (one - gain) ** 2, 0);
-  const half = spread * Math.sqrt(squares / (gains.length - 1));
-  const off = error_ns + doubt * Math.abs(gain);
-  return { low_ns: Math.max(0, measured_ns - Math.max(gain + half, ...gains) - off),
-    high_ns: measured_ns - Math.min(gain - half, ...gains) + off };
+/** How far further values reach from the mean of these, as far as so few tell. */
+function half_range(values, spread) {
+  const middle = mean(values);
+  const squares = values.reduce((sum, one) => sum + (one - middle) ** 2, 0);
+  return spread * Math.sqrt(squares / (values.length - 1));
+}
+
+/** The intervals of an answer, as analysis/replay/whatif.c has them. */
+function intervals({ error_ns, doubt, spread, steps }, gains, measured_ns) {
+  if (steps.length < 2)
+    return { low_ns: null, high_ns: null, gain_low_ns: null, gain_high_ns: null };
+  const gain_ns = mean(gains);
+  const off = error_ns + doubt * Math.abs(gain_ns);
+  const own = half_range(gains, spread) + off;
+  const half = half_range(steps.map((step, i) => step.measured_ns - gains[i]), spread) + off;
+  return { low_ns: Math.max(0, measured_ns - gain_ns - half),
+    high_ns: measured_ns - gain_ns + half, gain_low_ns: gain_ns - own,
+    gain_high_ns: Math.min(gain_ns + own, measured_ns) };
 }
 
 /**
  * What a step takes when each control leaves such a share of what it scales.
  * @param {any} graph of read_graph @param {number[]} factors one for each control
  * @returns {{step_ns: number, gain_ns: number, gain_share: number, low_ns: number|null,
- *            high_ns: number|null}}
+ *            high_ns: number|null, gain_low_ns: number|null, gain_high_ns: number|null}}
  */
 export function replay_steps(graph, factors) {
   replay(graph, factors_by_mask(factors));
@@ -117,5 +126,5 @@ export function replay_steps(graph, factors) {
   const measured_ns = mean(graph.steps.map((step) => step.measured_ns));
   const gain_ns = mean(gains);
   return { step_ns: measured_ns - gain_ns, gain_ns, gain_share: gain_ns / measured_ns,
-    ...interval(graph, gains, measured_ns) };
+    ...intervals(graph, gains, measured_ns) };
 }

@@ -35,6 +35,9 @@ function use_last(resource) {
 const between = ({ low_ns, high_ns }) =>
   (low_ns === null ? "not known from one step" : range_ms(low_ns, high_ns));
 
+const gained = (then) => (then && then.gain_low_ns !== null
+  ? `, ${range_ms(then.gain_low_ns, then.gain_high_ns)}` : "");
+
 function answer_text(base, then) {
   const gain = then.gain_ns;
   if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
@@ -50,10 +53,12 @@ function Figures({ reply, then }) {
       help="Mean of the steady steps.">${plural(reply.steps, "steady step")} of rank ${
         reply.rank}<//>
     <${Figure} label="Step after changes" value=${ms((then ?? base).step_ns)} unit="ms"
-      help="The recorded step less what the replay gained.">${
+      help="The recorded step less what the replay gained, and what 90 of 100 steps would take.">${
         then ? between(then) : "no change chosen"}<//>
     <${Figure} label="Gain" value=${ms(then?.gain_ns ?? 0)} unit="ms"
-      help="By how much a step gets shorter.">${percent(then?.gain_share ?? 0)} of the step<//>
+      help=${"By how much a step gets shorter, and what 90 of 100 steps gain. Steps differ by " +
+        "themselves as well, so what they take differs more."}>${
+        percent(then?.gain_share ?? 0)} of the step${gained(then)}<//>
     <${Figure} label="Replay error" value=${percent(base.error_share)}
       help="How far the replay without any change is from the recorded steps.">at most ${
         percent(base.worst_error_share)} of a step<//></dl>`;

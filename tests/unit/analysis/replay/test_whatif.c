@@ -8,6 +8,7 @@
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
+#include <math.h>
 #include <time.h>
 
 static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
@@ -70,6 +71,55 @@ static void begin_kernels(struct hand *hand, const char *even, const char *odd)
 static void begin_device_bound(struct hand *hand)
 {
     begin_kernels(hand, "even", "odd");
+}
+
+// 600 kernels of 100 us, one every 101 us. A call takes 4 us while fewer than 300 are ahead; then
+// it returns 4 us after the end of the kernel 300 before.
+static void begin_full_queue(struct hand *hand)
+{
+    enum { KERNELS = 600, DEPTH = 300 };
+    int64_t at_ns = 0;
+    hand_begin(hand);
+    for (int k = 0; k < KERNELS; k++) {
+        int64_t room_ns = 5000 + (k - DEPTH) * 101000 + 100000, end_ns = at_ns + 4000;
+        if (k >= DEPTH && room_ns + 4000 > end_ns)
+            end_ns = room_ns + 4000;
+        add_call(hand, "cudaLaunchKernel", at_ns, end_ns - at_ns, k + 1);
+        add_kernel(hand, "all", 5000 + k * 101000, 100000, k + 1);
+        at_ns = end_ns + 1000;
+    }
+    hand_facts(hand);
+}
+
+static void calls_that_wait_for_room_in_the_queue_take_no_time_of_their_own(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_full_queue(&hand);
+    const int64_t whole_ns = 600 * 101000 - 1000;
+    assert_int_equal(changed(&hand, "scale=1:kernel=*"), whole_ns);
+    assert_int_equal(changed(&hand, "scale=0.5:kernel=*"), whole_ns - 600 * 50000);
+    assert_int_equal(changed(&hand, "host_free"), whole_ns);
+    hand_end(&hand);
+}
+
+// Of steps whose own times differ, but not what they gain.
+static void what_a_change_brings_is_known_better_than_what_a_step_takes(void **state)
+{
+    (void)state;
+    const struct whatif_step steps[] = {{1, 1000, 1000, 900}, {2, 1100, 1100, 1000}};
+    const struct rank_graph graph = {.known_ns = 1, .device_ns = 1};
+    struct whatif_answer answer = {.steps = steps, .step_count = 2, .doubt_share = 0.02};
+    struct arena arena;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(whatif_conclude(&graph, &arena, &answer, &err));
+    const double off_ns = 0.001 * 1050 + 0.02 * 100, half_ns = 6.31 * sqrt(1.5) * sqrt(5000);
+    assert_true(fabs(answer.gain_low_ns - (100 - off_ns)) < 1e-6);
+    assert_true(fabs(answer.gain_high_ns - (100 + off_ns)) < 1e-6);
+    assert_true(fabs(answer.low_ns - (950 - half_ns - off_ns)) < 1e-6);
+    assert_true(fabs(answer.high_ns - (950 + half_ns + off_ns)) < 1e-6);
+    arena_free(&arena);
 }
 
 static void times_beyond_what_64_bits_hold_are_refused(void **state)
@@ -638,6 +688,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_on_the_critical_path_gains_what_it_is_shorter),
+        cmocka_unit_test(calls_that_wait_for_room_in_the_queue_take_no_time_of_their_own),
+        cmocka_unit_test(what_a_change_brings_is_known_better_than_what_a_step_takes),
         cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
         cmocka_unit_test(a_finding_gains_what_its_time_is_worth_in_the_replay),

@@ -51,9 +51,14 @@ test("a packed graph is replayed: the longest chain counts, and its controls sca
   assert.deepEqual([...graph.end], [300, 1310, 700, 1000]);
   assert.equal(gain_ns, (0 + 300) / 2);
   assert.equal(step_ns, 1155 - 150);
-  const { low_ns, high_ns } = replay_steps(graph, [1, 0.5]);
+  const then = replay_steps(graph, [1, 0.5]);
   assert.deepEqual([...graph.end], [150, 1160, 550, 850]);
-  assert.ok(low_ns < 1155 - 225 && high_ns > 1155 - 225);
+  // Steps of 1310 and 1000 gain 150 and 300; off by 5 and 2 % of 225, and twice the deviation.
+  const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-6, `${found}`);
+  near(then.gain_low_ns, 225 - 9.5 - 2 * Math.sqrt(2) * 75);
+  near(then.gain_high_ns, 225 + 9.5 + 2 * Math.sqrt(2) * 75);
+  near(then.low_ns, 930 - 9.5 - 2 * Math.sqrt(2) * 230);
+  near(then.high_ns, 930 + 9.5 + 2 * Math.sqrt(2) * 230);
   assert.equal(read_graph(packed([9])), null, "a form that it does not know");
 });
 
