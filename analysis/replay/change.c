@@ -6,6 +6,7 @@
 #include "analysis/comm/group_ranks.h"
 #include "analysis/facts/track_pairs.h"
 #include "analysis/names/host_traits.h"
+#include "analysis/replay/change_order.h"
 #include "analysis/replay/counterpart_factors.h"
 #include "analysis/replay/roofline_factors.h"
 #include "ingest/base/figures.h"
@@ -23,6 +24,7 @@ struct applied {
     struct host_traits *traits;
     uint8_t *memo; // per string: 0 unknown, 1 does not match, 2 matches
     int64_t *dur;
+    bool *targeted;          // per device event: an earlier change says what it takes
     const uint8_t *of_group; // per device event: selected by its process group
     const double *factor;    // per device event, of its roofline or counterpart
     const struct table *counterpart;
@@ -105,41 +107,61 @@ static int64_t bounded(double ns)
     return (int64_t)llround(fmax(-most, fmin(ns, most)));
 }
 
-// The peaks allow a part of the recorded time, whatever earlier changes made of it.
-static int64_t at_roofline(const struct applied *applied, uint32_t node, int64_t selected_ns)
+// What a change makes of time that others left.
+static int64_t kept_of(const struct change *change, int64_t left_ns)
 {
-    double left = applied->factor[node] / applied->change->factor;
-    if (left >= 1)
-        return selected_ns;
-    int64_t allowed_ns = bounded((double)applied->graph->dur[node] * left);
-    return selected_ns < allowed_ns ? selected_ns : allowed_ns;
-}
-
-static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t selected_ns)
-{
-    const struct change *change = applied->change;
-    int64_t longer_ns = selected_ns;
+    int64_t longer_ns = left_ns;
     switch (change->action) {
     case CHANGE_SET: return change->set_ns;
     case CHANGE_ADD: figures_sum(&longer_ns, change->set_ns); return longer_ns > 0 ? longer_ns : 0;
-    case CHANGE_COUNTERPART: return bounded((double)selected_ns * applied->factor[node]);
-    case CHANGE_ROOFLINE: return at_roofline(applied, node, selected_ns);
-    case CHANGE_OVERLAP: return selected_ns;
     case CHANGE_SCALE:
-    case CHANGE_DROP: break;
+    case CHANGE_DROP: return bounded((double)left_ns * change->factor);
+    case CHANGE_COUNTERPART:
+    case CHANGE_ROOFLINE:
+    case CHANGE_OVERLAP: break;
     }
-    return bounded((double)selected_ns * change->factor);
+    return left_ns;
 }
 
 static void change_node(struct applied *applied, uint32_t node, int64_t selected_ns)
 {
     int64_t *dur = &applied->dur[node];
-    selected_ns = selected_ns < *dur ? selected_ns : *dur;
     figures_sum(&applied->touched_ns, selected_ns);
-    int64_t kept_ns = kept_of(applied, node, selected_ns);
+    selected_ns = selected_ns < *dur ? selected_ns : *dur;
     int64_t rest_ns = *dur - selected_ns;
-    figures_sum(&rest_ns, kept_ns);
+    figures_sum(&rest_ns, kept_of(applied->change, selected_ns));
     *dur = rest_ns;
+}
+
+// Whether the change says what a device event takes, whatever others say.
+static bool target_of(const struct applied *applied, uint32_t index, int64_t *target_ns)
+{
+    const struct change *change = applied->change;
+    double share = 1;
+    *target_ns = change->set_ns;
+    switch (change->action) {
+    case CHANGE_SET: return true;
+    case CHANGE_COUNTERPART: share = applied->factor[index]; break;
+    case CHANGE_ROOFLINE: share = applied->factor[index] / change->factor; break;
+    case CHANGE_SCALE:
+    case CHANGE_DROP:
+    case CHANGE_ADD:
+    case CHANGE_OVERLAP: return false;
+    }
+    *target_ns = bounded((double)applied->graph->dur[index] * share);
+    return change->action == CHANGE_COUNTERPART || share < 1;
+}
+
+static void change_device(struct applied *applied, uint32_t index)
+{
+    int64_t *dur = &applied->dur[index], target_ns;
+    figures_sum(&applied->touched_ns, applied->graph->dur[index]);
+    if (!target_of(applied, index, &target_ns)) {
+        *dur = kept_of(applied->change, *dur);
+        return;
+    }
+    *dur = applied->targeted[index] && *dur < target_ns ? *dur : target_ns;
+    applied->targeted[index] = true;
 }
 
 // Only what has one counts as selected.
@@ -153,7 +175,7 @@ static void change_devices(struct applied *applied)
 {
     for (uint32_t d = 0; d < applied->facts->device_count; d++)
         if (selects_device(applied, d) && has_counterpart(applied, d))
-            change_node(applied, d, applied->dur[d]);
+            change_device(applied, d);
 }
 
 // --- host time ----------------------------------------------------------------------------------
@@ -293,7 +315,7 @@ static void change_whole_host(struct applied *applied)
 {
     for (uint32_t n = applied->facts->device_count; n < applied->graph->graph.node_count; n++)
         if (is_host(&applied->graph->nodes[n]))
-            change_node(applied, n, applied->dur[n]);
+            change_node(applied, n, applied->graph->dur[n]);
 }
 
 static bool change_hosts(struct applied *applied, struct err *err)
@@ -380,22 +402,23 @@ static bool look_up(struct applied *applied, struct err *err)
                                 &applied->factor, err));
 }
 
-// --- all ----------------------------------------------------------------------------------------
+// --- one change ---------------------------------------------------------------------------------
 
 static bool apply(struct applied *applied, struct err *err)
 {
-    enum change_of of = applied->change->of;
+    const struct change *change = applied->change;
     if (!look_up(applied, err))
         return false;
-    bool host = of == CHANGE_OF_HOST || of == CHANGE_OF_LOADING;
-    bool all = of == CHANGE_OF_HOST && str_equal(applied->change->pattern, STR("*"));
+    bool all = change_is_whole_host(change), host = change_is_of_host(change);
     if (all)
         change_whole_host(applied);
     if (!host)
         change_devices(applied);
-    bool drops = applied->change->action == CHANGE_DROP && of == CHANGE_OF_OPERATOR;
+    bool drops = change->action == CHANGE_DROP && change->of == CHANGE_OF_OPERATOR;
     return all || (!host && !drops) || change_hosts(applied, err);
 }
+
+// --- all ----------------------------------------------------------------------------------------
 
 static bool needs_traits(const struct change_list *list)
 {
@@ -450,31 +473,46 @@ bool change_overlapped(const struct change_list *list, const struct facts *facts
     return ok;
 }
 
+static bool apply_all(const struct change_list *list, struct applied *each, int64_t *touched_ns,
+                      struct err *err)
+{
+    uint32_t turns[CHANGE_MOST];
+    bool ok = true;
+    change_order(list, turns);
+    for (uint32_t i = 0; ok && i < list->count; i++) {
+        struct arena scratch;
+        struct applied applied = *each;
+        applied.change = &list->at[turns[i]];
+        applied.scratch = &scratch;
+        arena_init(&scratch, each->facts->budget);
+        applied.memo = arena_array(&scratch, each->facts->trace->strings.count + 1, 1, err);
+        ok = applied.memo && apply(&applied, err);
+        touched_ns[turns[i]] = applied.touched_ns;
+        arena_free(&scratch);
+    }
+    return ok;
+}
+
 bool change_apply(const struct change_list *list, const struct facts *facts,
                   const struct rank_graph *graph, int64_t *dur, int64_t *touched_ns,
                   struct err *err)
 {
     struct host_traits traits = {0};
-    bool ok = true, has_traits = needs_traits(list);
+    struct arena arena;
+    bool has_traits = needs_traits(list);
     memcpy(dur, graph->dur, graph->graph.node_count * sizeof *dur);
     if (has_traits && !host_traits_make(&traits, facts->trace, facts->budget, err))
         return false;
-    for (uint32_t c = 0; ok && c < list->count; c++) {
-        struct arena scratch;
-        arena_init(&scratch, facts->budget);
-        struct applied applied = {
-            &list->at[c],
-            facts,
-            graph,
-            &scratch,
-            &traits,
-            .counterpart = list->counterpart,
-            .memo = arena_array(&scratch, facts->trace->strings.count + 1, 1, err),
-            .dur = dur};
-        ok = applied.memo && apply(&applied, err);
-        touched_ns[c] = applied.touched_ns;
-        arena_free(&scratch);
-    }
+    arena_init(&arena, facts->budget);
+    struct applied each = {
+        .facts = facts,
+        .graph = graph,
+        .traits = &traits,
+        .counterpart = list->counterpart,
+        .dur = dur,
+        .targeted = arena_array(&arena, (size_t)facts->device_count + 1, sizeof(bool), err)};
+    bool ok = each.targeted && apply_all(list, &each, touched_ns, err);
+    arena_free(&arena);
     if (has_traits)
         host_traits_free(&traits);
     return ok;

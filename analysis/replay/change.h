@@ -86,8 +86,8 @@ bool change_overlaps(const struct change_list *list);
 MUST_CHECK bool change_overlapped(const struct change_list *list, const struct facts *facts,
                                   const struct rank_graph *graph, bool *loose, struct err *err);
 
-// Fills the time that each node takes after all changes in order. *touched_ns is the recorded time
-// of what they select, by change.
+// Fills the time that each node takes after all changes, whose order does not matter. *touched_ns
+// is the recorded time of what they select, by change.
 MUST_CHECK bool change_apply(const struct change_list *list, const struct facts *facts,
                              const struct rank_graph *graph, int64_t *dur, int64_t *touched_ns,
                              struct err *err);
