@@ -303,8 +303,8 @@ static bool change_thread(struct applied *applied, const struct thread_nodes *no
     struct cover cover = {applied->facts->trace, &stretches, 0, INT64_MIN};
     for (uint32_t i = nodes->first[track]; i < nodes->first[track + 1]; i++) {
         uint32_t n = nodes->at[i];
-        const struct work_node *node = &graph->nodes[n];
-        int64_t selected_ns = cover_of(&cover, node->begin_ns, node->begin_ns + graph->dur[n]);
+        int64_t begin_ns = rank_graph_begin(applied->facts, graph, n);
+        int64_t selected_ns = cover_of(&cover, begin_ns, begin_ns + graph->dur[n]);
         if (selected_ns > 0)
             change_node(applied, n, selected_ns);
     }

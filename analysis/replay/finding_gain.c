@@ -51,7 +51,7 @@ static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
         const struct work_node *node = &graph->nodes[n];
         if (node->track != track)
             continue;
-        if (node->begin_ns + graph->dur[n] <= gap->begin_ns)
+        if (rank_graph_begin(facts, graph, n) + graph->dur[n] <= gap->begin_ns)
             break;
         take(taking, n, &ns);
     }
@@ -115,7 +115,7 @@ static bool simulate(const struct whatif *whatif, struct taking *taking, struct 
         return false;
     memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
     findings_visit(taking->the_case, take_atom, taking);
-    return whatif_replay(whatif, taking->dur, gain_ns, err);
+    return whatif_replay(whatif, taking->dur, arena, gain_ns, err);
 }
 
 bool finding_gain(const void *context, const struct finding_case *the_case,

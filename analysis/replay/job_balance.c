@@ -27,7 +27,7 @@ static bool is_steady(const struct job_rank *rank, uint32_t node)
 {
     const struct step *steps = rank->whatif->facts->steps;
     const struct rank_graph *graph = &rank->whatif->graph;
-    int64_t begin_ns = graph->nodes[node].begin_ns;
+    int64_t begin_ns = rank_graph_begin(rank->whatif->facts, graph, node);
     return graph->step_count > 0 && begin_ns >= steps[graph->steps[0].step].begin_ns &&
            begin_ns < steps[graph->steps[graph->step_count - 1].step].end_ns;
 }

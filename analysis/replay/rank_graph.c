@@ -172,6 +172,21 @@ static bool learn_delays(struct graph_build *build, struct err *err)
     return ok;
 }
 
+// --- times --------------------------------------------------------------------------------------
+
+int64_t rank_graph_begin(const struct facts *facts, const struct rank_graph *graph, uint32_t node)
+{
+    const struct work_node *work = &graph->nodes[node];
+    switch ((enum work_kind)work->kind) {
+    case WORK_DEVICE: return facts->devices[work->event].begin_ns;
+    case WORK_HOST: return facts->trace->begin_ns[work->event] - graph->dur[node];
+    case WORK_CALL: return facts->trace->begin_ns[work->event];
+    case WORK_UNRECORDED: return facts->devices[work->event].begin_ns - graph->dur[node];
+    case WORK_LEAD: break;
+    }
+    return graph->begin_ns;
+}
+
 // --- steps --------------------------------------------------------------------------------------
 
 int64_t rank_graph_at(const struct work_border *border, const int64_t *dur, const int64_t *end)
@@ -250,7 +265,7 @@ static bool add_device_nodes(struct graph_build *build, struct err *err)
         const struct device_event *device = &facts->devices[d];
         int64_t dur_ns = device->end_ns - device->begin_ns;
         build->graph->device_ns += dur_ns;
-        struct work_node work = graph_build_work(device->begin_ns, d, device->track, WORK_DEVICE);
+        struct work_node work = graph_build_work(d, device->track, WORK_DEVICE);
         if (!graph_build_node(build, work, dur_ns, &node, err))
             return false;
     }

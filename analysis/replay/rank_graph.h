@@ -12,13 +12,12 @@ enum work_kind {
     WORK_DEVICE,     // a device event
     WORK_HOST,       // what a thread does before a call
     WORK_CALL,       // a call that launches or synchronizes, without the time it waited
-    WORK_UNRECORDED, // a device busy with work that the recording lacks
+    WORK_UNRECORDED, // before a device event: its device is busy with work that was not recorded
     WORK_LEAD,       // from the start of the recording to what is not known to wait for anything
 };
 
 struct work_node {
-    int64_t begin_ns;    // as recorded
-    uint32_t event;      // index into facts.devices, or of a call into the columns; else FACTS_NONE
+    uint32_t event;      // index into facts.devices; of a thread, of its call into the columns
     uint32_t track : 29; // its thread or stream
     uint32_t kind : 3;   // enum work_kind
 };
@@ -51,6 +50,9 @@ struct rank_graph {
 // Arrays live in arena. ERR_FORMAT if the recording contradicts itself. O(n log n)
 MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena,
                                 struct rank_graph *graph, struct err *err);
+
+// When a node began, as recorded.
+int64_t rank_graph_begin(const struct facts *facts, const struct rank_graph *graph, uint32_t node);
 
 // A border in a replay with these times and ends of the nodes.
 int64_t rank_graph_at(const struct work_border *border, const int64_t *dur, const int64_t *end);

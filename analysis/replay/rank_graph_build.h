@@ -61,11 +61,10 @@ struct graph_build {
 };
 
 // Tracks are rows of a file, of which memory holds far fewer.
-static inline struct work_node graph_build_work(int64_t begin_ns, uint32_t event, uint32_t track,
-                                                enum work_kind kind)
+static inline struct work_node graph_build_work(uint32_t event, uint32_t track, enum work_kind kind)
 {
     assert(track < 1u << 29);
-    return (struct work_node){begin_ns, event, track & ((1u << 29) - 1), kind & 7};
+    return (struct work_node){event, track & ((1u << 29) - 1), kind & 7};
 }
 
 MUST_CHECK bool graph_build_node(struct graph_build *build, struct work_node node, int64_t dur_ns,

@@ -120,8 +120,7 @@ static bool add_missing(struct graph_build *build, struct held *last, uint32_t d
         graph->unexplained_ns += missing_ns;
         return true;
     }
-    struct work_node work =
-        graph_build_work(last->ready_ns, FACTS_NONE, event->track, WORK_UNRECORDED);
+    struct work_node work = graph_build_work(device, event->track, WORK_UNRECORDED);
     uint32_t node;
     return graph_build_node(build, work, missing_ns, &node, err) &&
            add_edge(build, last, node, err) && graph_build_edge(build, node, device, 0, err);
@@ -145,8 +144,7 @@ static bool add_edges(struct graph_build *build, struct holds *holds, uint32_t d
 static bool add_lead(struct graph_build *build, uint32_t device, struct err *err)
 {
     int64_t from_ns = build->graph->begin_ns;
-    struct work_node work =
-        graph_build_work(from_ns, FACTS_NONE, build->graph->nodes[device].track, WORK_LEAD);
+    struct work_node work = graph_build_work(device, build->graph->nodes[device].track, WORK_LEAD);
     uint32_t node;
     return graph_build_node(build, work, build->facts->devices[device].begin_ns - from_ns, &node,
                             err) &&

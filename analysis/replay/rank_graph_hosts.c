@@ -227,15 +227,13 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
     struct host_call *call = &build->calls[c];
     uint32_t after = is_handed_over(build, c) ? c - 1 : threads->last[call->track];
     int64_t from_ns = after == FACTS_NONE ? build->graph->begin_ns : build->calls[after].end_ns;
-    struct work_node work = graph_build_work(from_ns, call->event, call->track,
-                                             after == FACTS_NONE ? WORK_LEAD : WORK_HOST);
-    int64_t until_ns;
+    int64_t until_ns = from_ns;
     uint32_t device =
         after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns, &until_ns);
-    if (device != FACTS_NONE)
-        work.begin_ns = until_ns;
     build->silent_waits += device != FACTS_NONE;
-    int64_t own_ns = call->begin_ns - work.begin_ns;
+    int64_t own_ns = call->begin_ns - (device == FACTS_NONE ? from_ns : until_ns);
+    struct work_node work =
+        graph_build_work(call->event, call->track, after == FACTS_NONE ? WORK_LEAD : WORK_HOST);
     uint32_t before;
     if (!graph_build_node(build, work, own_ns, &before, err))
         return false;
@@ -277,7 +275,7 @@ static bool add_call(struct graph_build *build, uint32_t c, struct err *err)
 {
     const struct host_call *call = &build->calls[c];
     const struct own_time own = own_time(build, c);
-    struct work_node work = graph_build_work(call->begin_ns, call->event, call->track, WORK_CALL);
+    struct work_node work = graph_build_work(call->event, call->track, WORK_CALL);
     uint32_t node;
     return graph_build_node(build, work, own.own_ns, &node, err) &&
            graph_build_edge(build, node - 1, node, 0, err) &&

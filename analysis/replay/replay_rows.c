@@ -39,6 +39,7 @@ struct place {
 
 struct placing {
     const struct whatif *whatif;
+    int64_t *end; // of each node in the unchanged replay
     struct groups groups;
     struct place *places;
     size_t room;
@@ -63,7 +64,7 @@ static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
     const struct work_node *work = &whatif->graph.nodes[node];
     bool is_device = work->kind == WORK_DEVICE;
     bool is_host = work->kind == WORK_HOST || work->kind == WORK_CALL;
-    if (by == BY_PART || !(is_device || is_host) || work->event == FACTS_NONE)
+    if (by == BY_PART || !(is_device || is_host))
         return 0;
     if (by == BY_CATEGORY)
         return is_device ? facts->devices[work->event].category + 1u : 0;
@@ -134,7 +135,7 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
     return add_to_path(placing, part, piece->node, piece->ns, err);
 }
 
-// Of the unchanged replay, whose ends are still there.
+// Of the unchanged replay.
 static bool add_paths(struct placing *placing, struct err *err)
 {
     const struct whatif *whatif = placing->whatif;
@@ -142,7 +143,7 @@ static bool add_paths(struct placing *placing, struct err *err)
     for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
         const struct step *step = &whatif->facts->steps[whatif->graph.steps[s].step];
         const struct path_span span =
-            whatif_span(&whatif->graph, s, whatif->graph.dur, whatif->end);
+            whatif_span(&whatif->graph, s, whatif->graph.dur, placing->end);
         int64_t error_ns = step->end_ns - step->begin_ns - (span.end_ns - span.begin_ns);
         placing->step = s;
         if (!critical_path_read(&span, &reader, err) ||
@@ -154,8 +155,9 @@ static bool add_paths(struct placing *placing, struct err *err)
 
 // --- slack --------------------------------------------------------------------------------------
 
-static int64_t *make_slack(const struct whatif *whatif, struct arena *arena, struct err *err)
+static int64_t *make_slack(const struct placing *placing, struct arena *arena, struct err *err)
 {
+    const struct whatif *whatif = placing->whatif;
     const struct rank_graph *graph = &whatif->graph;
     uint32_t *ends = arena_array(arena, graph->step_count, sizeof *ends, err);
     int64_t *slack = arena_room(arena, graph->graph.node_count, sizeof *slack, err);
@@ -164,7 +166,7 @@ static int64_t *make_slack(const struct whatif *whatif, struct arena *arena, str
         if (graph->steps[s].end.node != REPLAY_NONE)
             ends[targets.count++] = graph->steps[s].end.node;
     if (ends && slack)
-        replay_slack_to(&graph->graph, graph->dur, whatif->end, &targets, slack);
+        replay_slack_to(&graph->graph, graph->dur, placing->end, &targets, slack);
     return ends ? slack : NULL;
 }
 
@@ -187,15 +189,15 @@ static bool add_nodes(struct placing *placing, struct arena *arena, struct err *
 {
     const struct whatif *whatif = placing->whatif;
     const struct rank_graph *graph = &whatif->graph;
-    const int64_t *slack = make_slack(whatif, arena, err);
+    const int64_t *slack = make_slack(placing, arena, err);
     const struct step *steps = whatif->facts->steps;
     if (!slack || graph->step_count == 0)
         return slack != NULL;
     int64_t from_ns = steps[graph->steps[0].step].begin_ns;
     int64_t to_ns = steps[graph->steps[graph->step_count - 1].step].end_ns;
     for (uint32_t n = 0; n < graph->graph.node_count; n++) {
-        const struct work_node *node = &graph->nodes[n];
-        if (node->begin_ns >= from_ns && node->begin_ns < to_ns && graph->dur[n] > 0 &&
+        int64_t begin_ns = rank_graph_begin(whatif->facts, graph, n);
+        if (begin_ns >= from_ns && begin_ns < to_ns && graph->dur[n] > 0 &&
             !add_node(placing, n, slack[n], err))
             return false;
     }
@@ -312,7 +314,8 @@ static bool show_path(const struct whatif *whatif, const struct whatif_answer *b
         steps_ns += base->steps[s].measured_ns;
     groups_init(&placing.groups, whatif->facts->budget);
     arena_init(&arena, whatif->facts->budget);
-    bool ok = add_paths(&placing, err) && add_nodes(&placing, &arena, err);
+    bool ok = whatif_ends(whatif, &arena, &placing.end, err) && add_paths(&placing, err) &&
+              add_nodes(&placing, &arena, err);
     if (ok && placing.groups.count)
         qsort(placing.places, placing.groups.count, sizeof *placing.places, by_weight);
     arena_free(&arena);

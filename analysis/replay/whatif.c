@@ -19,28 +19,53 @@ struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, cons
                               .end_ns = rank_graph_at(&borders->end, dur, end)};
 }
 
-bool whatif_replay(const struct whatif *whatif, const int64_t *dur, double *gain_ns,
-                   struct err *err)
+static void replay_steps(const struct rank_graph *graph, const int64_t *dur, int64_t *end,
+                         int64_t *step_ns)
 {
-    uint32_t count = whatif->graph.step_count;
-    *gain_ns = 0;
-    if (!replay_fits(&whatif->graph.graph, dur, err))
-        return false;
-    replay_run(&whatif->graph.graph, dur, whatif->end);
-    for (uint32_t s = 0; s < count; s++) {
-        struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
-        *gain_ns += (double)(whatif->base_ns[s] - (span.end_ns - span.begin_ns)) / count;
+    replay_run(&graph->graph, dur, end);
+    for (uint32_t s = 0; s < graph->step_count; s++) {
+        struct path_span span = whatif_span(graph, s, dur, end);
+        step_ns[s] = span.end_ns - span.begin_ns;
     }
+}
+
+bool whatif_ends(const struct whatif *whatif, struct arena *arena, int64_t **end, struct err *err)
+{
+    const struct replay_graph *graph = &whatif->graph.graph;
+    *end = arena_room(arena, (size_t)graph->node_count + 1, sizeof **end, err);
+    if (*end)
+        replay_run(graph, whatif->graph.dur, *end);
+    return *end != NULL;
+}
+
+bool whatif_replay(const struct whatif *whatif, const int64_t *dur, struct arena *scratch,
+                   double *gain_ns, struct err *err)
+{
+    const struct rank_graph *graph = &whatif->graph;
+    uint32_t count = graph->step_count;
+    int64_t *end = arena_room(scratch, (size_t)graph->graph.node_count + 1, sizeof *end, err);
+    int64_t *step_ns = arena_room(scratch, (size_t)count + 1, sizeof *step_ns, err);
+    *gain_ns = 0;
+    if (!end || !step_ns || !replay_fits(&graph->graph, dur, err))
+        return false;
+    replay_steps(graph, dur, end, step_ns);
+    for (uint32_t s = 0; s < count; s++)
+        *gain_ns += (double)(whatif->base_ns[s] - step_ns[s]) / count;
     return true;
 }
 
-static void replay_steps(const struct whatif *whatif, const int64_t *dur, int64_t *step_ns)
+static bool replay_base(struct whatif *whatif, struct arena *arena, struct err *err)
 {
-    replay_run(&whatif->graph.graph, dur, whatif->end);
-    for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
-        struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
-        step_ns[s] = span.end_ns - span.begin_ns;
-    }
+    struct arena scratch;
+    const struct rank_graph *graph = &whatif->graph;
+    arena_init(&scratch, whatif->facts->budget);
+    int64_t *end = arena_room(&scratch, (size_t)graph->graph.node_count + 1, sizeof *end, err);
+    int64_t *base_ns = arena_room(arena, (size_t)graph->step_count + 1, sizeof *base_ns, err);
+    if (end && base_ns)
+        replay_steps(graph, graph->dur, end, base_ns);
+    arena_free(&scratch);
+    whatif->base_ns = base_ns;
+    return end && base_ns;
 }
 
 bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
@@ -58,13 +83,7 @@ bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *
         whatif->refused = judged ? arena_strdup(arena, str_of(err->msg), err) : NULL;
         return whatif->refused != NULL;
     }
-    whatif->end = arena_room(arena, (size_t)graph->graph.node_count + 1, sizeof(int64_t), err);
-    int64_t *base_ns = arena_room(arena, (size_t)graph->step_count + 1, sizeof *base_ns, err);
-    if (!whatif->end || !base_ns)
-        return false;
-    replay_steps(whatif, graph->dur, base_ns);
-    whatif->base_ns = base_ns;
-    return true;
+    return replay_base(whatif, arena, err);
 }
 
 double whatif_doubt(const struct change_list *list)
@@ -181,15 +200,19 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
     return true;
 }
 
-// After a replay with these times.
-static bool sum_path(const struct whatif *whatif, const int64_t *dur,
+// Times and ends of all nodes.
+struct replayed {
+    int64_t *dur, *end;
+};
+
+static bool sum_path(const struct whatif *whatif, const struct replayed *replayed,
                      const struct whatif_answer *answer, struct path_sums *sums, struct err *err)
 {
     struct summing summing = {whatif, sums};
     const struct path_reader reader = {add_piece, &summing};
     *sums = (struct path_sums){{0}};
     for (uint32_t s = 0; s < answer->step_count; s++) {
-        const struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
+        const struct path_span span = whatif_span(&whatif->graph, s, replayed->dur, replayed->end);
         if (!critical_path_read(&span, &reader, err))
             return false;
         sums->ns[PATH_ERROR] += answer->steps[s].measured_ns - answer->steps[s].replayed_ns;
@@ -235,24 +258,25 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     const struct rank_graph *graph = &whatif->graph;
     struct arena scratch;
     arena_init(&scratch, whatif->facts->budget);
-    int64_t *dur = arena_room(&scratch, (size_t)graph->graph.node_count + 1, sizeof *dur, err);
-    int64_t *changed_ns = arena_room(&scratch, (size_t)graph->step_count + 1, sizeof *dur, err);
+    size_t room = (size_t)graph->graph.node_count + 1;
+    struct replayed all = {arena_room(&scratch, room, sizeof *all.dur, err), NULL};
+    int64_t *changed_ns =
+        arena_room(&scratch, (size_t)graph->step_count + 1, sizeof *changed_ns, err);
     struct whatif_step *steps =
         arena_room(arena, (size_t)graph->step_count + 1, sizeof *steps, err);
-    bool ok = dur && changed_ns && steps &&
-              change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err);
-    size_t bytes = graph->graph.node_count * sizeof *dur;
+    bool ok = all.dur && changed_ns && steps &&
+              change_apply(list, whatif->facts, graph, all.dur, answer->touched_ns, err);
+    size_t bytes = graph->graph.node_count * sizeof *all.dur;
     // It selects nothing.
-    bool same = ok && !path && !change_overlaps(list) && memcmp(dur, graph->dur, bytes) == 0;
+    bool same = ok && !path && !change_overlaps(list) && memcmp(all.dur, graph->dur, bytes) == 0;
     struct whatif changed;
     ok = ok && (same || (overlap_rank(whatif, list, &scratch, &changed, err) &&
-                         replay_fits(&changed.graph.graph, dur, err) &&
-                         (changed.end = arena_room(&scratch, (size_t)graph->graph.node_count + 1,
-                                                   sizeof *changed.end, err))));
+                         replay_fits(&changed.graph.graph, all.dur, err) &&
+                         (all.end = arena_room(&scratch, room, sizeof *all.end, err))));
     if (ok && same)
         memcpy(changed_ns, whatif->base_ns, graph->step_count * sizeof *changed_ns);
     else if (ok)
-        replay_steps(&changed, dur, changed_ns);
+        replay_steps(&changed.graph, all.dur, all.end, changed_ns);
     for (uint32_t s = 0; ok && s < graph->step_count; s++) {
         const struct step *step = &whatif->facts->steps[graph->steps[s].step];
         steps[s] = (struct whatif_step){step->number, step->end_ns - step->begin_ns,
@@ -260,7 +284,7 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     }
     answer->steps = steps;
     answer->step_count = graph->step_count;
-    ok = ok && (!path || sum_path(&changed, dur, answer, path, err));
+    ok = ok && (!path || sum_path(&changed, &all, answer, path, err));
     arena_free(&scratch);
     return ok;
 }

@@ -43,7 +43,6 @@ struct whatif_answer {
 struct whatif {
     const struct facts *facts;
     struct rank_graph graph;
-    int64_t *end;           // of the unchanged replay, until whatif_replay
     const int64_t *base_ns; // per step, of the unchanged replay
     const char *refused;    // why it cannot be replayed at all, NULL: it can
 };
@@ -60,8 +59,12 @@ MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_l
                               struct path_sums *path, struct err *err);
 
 // By how much the mean steady step gets shorter with these times of the nodes.
-MUST_CHECK bool whatif_replay(const struct whatif *whatif, const int64_t *dur, double *gain_ns,
-                              struct err *err);
+MUST_CHECK bool whatif_replay(const struct whatif *whatif, const int64_t *dur,
+                              struct arena *scratch, double *gain_ns, struct err *err);
+
+// The end of each node in the unchanged replay.
+MUST_CHECK bool whatif_ends(const struct whatif *whatif, struct arena *arena, int64_t **end,
+                            struct err *err);
 
 // A step in a replay with these times and ends of the rank's nodes.
 struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,

@@ -117,7 +117,11 @@ async function judge(job) {
     steps.find((other) => other.step === step).measured_ns));
   return { error: Math.abs(answer.candidate_ns - truth_ns) / truth_ns,
     cost: own.measured_ns / truth_ns - 1, gain: answer.gain_ns / truth_ns,
-    held: answer.low_ns <= truth_ns && truth_ns <= answer.high_ns };
+    held: answer.low_ns <= truth_ns && truth_ns <= answer.high_ns,
+    width: (answer.high_ns - answer.low_ns) / 2 / truth_ns,
+    gain_width: (answer.gain_high_ns - answer.gain_low_ns) / 2 / truth_ns,
+    gain_held: answer.gain_low_ns <= own.measured_ns - truth_ns &&
+      own.measured_ns - truth_ns <= answer.gain_high_ns };
 }
 
 const STRIDE = 7919; // a prime, so that every job comes once
@@ -149,16 +153,20 @@ function row(kind, all) {
   const close = errors.filter((error) => error <= CLOSE).length;
   const far = errors.filter((error) => error > FAR).length;
   const held = answered.filter((one) => one.held).length;
-  const quantile = (q) =>
-    (100 * (errors[Math.floor(q * (errors.length - 1))] ?? 0)).toFixed(3);
+  const gains_held = answered.filter((one) => one.gain_held).length;
+  const at = (sorted, q) => (100 * (sorted[Math.floor(q * (sorted.length - 1))] ?? 0)).toFixed(3);
+  const quantile = (q) => at(errors, q);
+  const middle = (of) => at(answered.map(of).sort((a, b) => a - b), 0.5);
   console.log(`| ${kind} | ${all.length} | ${all.length - answered.length} | ${
     share(mean(answered.map(({ cost }) => cost)), 1)} | ${quantile(0.5)} | ${quantile(0.95)} | ${
-    quantile(1)} | ${share(close, answered.length)} | ${share(held, answered.length)} |`);
+    quantile(1)} | ${share(close, answered.length)} | ${share(held, answered.length)} | ${
+    middle((one) => one.width)} | ${share(gains_held, answered.length)} | ${
+    middle((one) => one.gain_width)} |`);
   return { answered: answered.length, ok: answered.length > 0 && far === 0 &&
     close >= CLOSE_SHARE * answered.length && held >= HELD_SHARE * answered.length };
 }
 console.log(["| fault | jobs | refused | cost | median error % | 95 % | worst | within 1 % " +
-  "| held |", "|---|---|---|---|---|---|---|---|---|"].join("\n"));
+  "| held | half width % | gain held | half width % |", `|${"---|".repeat(12)}`].join("\n"));
 const kinds = [...new Set(jobs.map((job) => job.kind))].map((kind) =>
   row(kind, jobs.filter((job) => job.kind === kind)));
 // A kind that is always refused shows nothing, however good the others are.
