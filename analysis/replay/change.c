@@ -8,6 +8,7 @@
 #include "analysis/names/host_traits.h"
 #include "analysis/replay/change_order.h"
 #include "analysis/replay/counterpart_factors.h"
+#include "analysis/replay/recording_time.h"
 #include "analysis/replay/roofline_factors.h"
 #include "ingest/base/figures.h"
 
@@ -95,7 +96,8 @@ static bool selects_device(struct applied *applied, uint32_t index)
     case CHANGE_OF_RECOMPUTE: // what hooks send meanwhile is sent without it, too
         return launch && launch->recompute && device->class != CLASS_COMMUNICATION;
     case CHANGE_OF_HOST:
-    case CHANGE_OF_LOADING: break;
+    case CHANGE_OF_LOADING:
+    case CHANGE_OF_PROFILER: break;
     }
     return false;
 }
@@ -318,6 +320,17 @@ static void change_whole_host(struct applied *applied)
             change_node(applied, n, applied->graph->dur[n]);
 }
 
+static bool change_recording(struct applied *applied, struct err *err)
+{
+    int64_t *recording_ns;
+    if (!recording_time(applied->facts, applied->graph, applied->scratch, &recording_ns, err))
+        return false;
+    for (uint32_t n = 0; n < applied->graph->graph.node_count; n++)
+        if (recording_ns[n] > 0)
+            change_node(applied, n, recording_ns[n]);
+    return true;
+}
+
 static bool change_hosts(struct applied *applied, struct err *err)
 {
     const struct trace *trace = applied->facts->trace;
@@ -409,6 +422,8 @@ static bool apply(struct applied *applied, struct err *err)
     const struct change *change = applied->change;
     if (!look_up(applied, err))
         return false;
+    if (change->of == CHANGE_OF_PROFILER)
+        return change_recording(applied, err);
     bool all = change_is_whole_host(change), host = change_is_of_host(change);
     if (all)
         change_whole_host(applied);

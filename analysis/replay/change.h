@@ -28,6 +28,7 @@ enum change_of {
     CHANGE_OF_RECOMPUTE, // device events of repeated forwards
     CHANGE_OF_HOST,      // time of threads below operators, calls, ranges or frames of a name
     CHANGE_OF_LOADING,   // time of threads in a data loader
+    CHANGE_OF_PROFILER,  // time of threads that recording took
 };
 
 // A pattern matches whole names; '*' is any text.

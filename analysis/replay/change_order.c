@@ -3,7 +3,8 @@
 
 bool change_is_of_host(const struct change *change)
 {
-    return change->of == CHANGE_OF_HOST || change->of == CHANGE_OF_LOADING;
+    return change->of == CHANGE_OF_HOST || change->of == CHANGE_OF_LOADING ||
+           change->of == CHANGE_OF_PROFILER;
 }
 
 bool change_is_whole_host(const struct change *change)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ACTION[=VALUE]:WHAT[=PATTERN], and names for common changes.
-#include "analysis/replay/change.h"
+#include "analysis/replay/change_order.h"
 
 #include <math.h>
 
@@ -13,7 +13,9 @@ const char change_syntax[] =
     "kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, group=NAME (a "
     "process group), link=intra-node|inter-node, recompute, or, but for add, roofline, counterpart "
     "and overlap, "
-    "host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a NAME is any "
+    "host=NAME (operators, calls, ranges or frames), host, data_loading or profiler (what "
+    "PyTorch's "
+    "profiler took of the host's time); '*' in a NAME is any "
     "text. Or host_free, data_ready, infinite_network, network_x2, perfect_overlap, gemm_roofline, "
     "gemm_achievable, attention_achievable, no_recompute, no_copies, or, with another run, "
     "other_kernels, or, of several ranks, balanced "
@@ -72,6 +74,7 @@ static const struct what whats[] = {
     {"group", CHANGE_OF_GROUP, true},          {"link", CHANGE_OF_LINK, true},
     {"recompute", CHANGE_OF_RECOMPUTE, false}, {"host", CHANGE_OF_HOST, true},
     {"host", CHANGE_OF_HOST, false},           {"data_loading", CHANGE_OF_LOADING, false},
+    {"profiler", CHANGE_OF_PROFILER, false},
 };
 
 // The text up to a character, which is taken off; all of it if there is none.
@@ -159,8 +162,7 @@ static bool parse_action(struct str text, struct change *change)
 // Threads have neither a roofline nor a stream, and their stretches between calls no number.
 static bool makes_sense(const struct change *change)
 {
-    bool is_host = change->of == CHANGE_OF_HOST || change->of == CHANGE_OF_LOADING;
-    return change->action < CHANGE_ADD || !is_host;
+    return change->action < CHANGE_ADD || !change_is_of_host(change);
 }
 
 static bool parse_what(struct str text, struct change *change)

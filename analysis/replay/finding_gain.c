@@ -3,6 +3,7 @@
 // launching thread did meanwhile.
 #include "analysis/replay/finding_gain.h"
 
+#include "analysis/replay/recording_time.h"
 #include "analysis/replay/whatif.h"
 #include "analysis/names/gap_cause.h"
 
@@ -105,17 +106,38 @@ static uint32_t *find_calls(const struct facts *facts, const struct rank_graph *
     return call_of;
 }
 
+// Takes off what recording took of the host's time.
+static bool take_recording(struct taking *taking, struct arena *arena, struct err *err)
+{
+    int64_t *recording_ns;
+    if (!recording_time(taking->the_case->facts, taking->graph, arena, &recording_ns, err))
+        return false;
+    for (uint32_t n = 0; n < taking->graph->graph.node_count; n++)
+        take(taking, n, &recording_ns[n]);
+    return true;
+}
+
+// What is dropped takes its part of the profiler's time along, which a run without it does not
+// have: both replays are without.
 static bool simulate(const struct whatif *whatif, struct taking *taking, struct arena *arena,
                      double *gain_ns, struct err *err)
 {
     size_t nodes = whatif->graph.graph.node_count;
+    double before_ns = 0;
     taking->call_of = find_calls(whatif->facts, taking->graph, arena, err);
     taking->dur = arena_room(arena, nodes + 1, sizeof *taking->dur, err);
     if (!taking->call_of || !taking->dur)
         return false;
     memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
+    if (taking->finding->gain == FINDING_GAIN_DROPS &&
+        (!take_recording(taking, arena, err) ||
+         !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
+        return false;
     findings_visit(taking->the_case, take_atom, taking);
-    return whatif_replay(whatif, taking->dur, arena, gain_ns, err);
+    if (!whatif_replay(whatif, taking->dur, arena, gain_ns, err))
+        return false;
+    *gain_ns -= before_ns;
+    return true;
 }
 
 bool finding_gain(const void *context, const struct finding_case *the_case,

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { analyzed, data, gain_ns, recording, truth } from "../recorded/promises.mjs";
+import { analyzed, data, gain_ns, recording, replayed, truth } from "../recorded/promises.mjs";
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const within = (value, low, high, what) =>
@@ -48,6 +48,21 @@ test("a graph brings what the finding promises", async () => {
     "with a host that takes no time");
 });
 
+test("without the profiler's own time steps take what the clock said", async () => {
+  for (const job of ["healthy", "items", "small", "fp32", "unfused"]) {
+    const { answers: [{ candidate_ns }] } = await replayed(recording(job), "remove:profiler");
+    const [step] = [...truth.jobs[job].block_mean_step_ns].sort((a, b) => a - b).slice(2);
+    within(candidate_ns, 0.93 * step, 1.1 * step, job);
+  }
+});
+
+test("fused attention brings what the finding says once nothing is recorded", async () => {
+  const { cost_ns, gain_ns: gain } = await finding("unfused", "unfused_attention");
+  const { gain_ns: clock } = truth.faults.unfused;
+  within(gain, 0.85 * clock, clock, "gain");
+  assert.ok(gain < cost_ns);
+});
+
 test("calls that wait for the device are named with what they cost", async () => {
   const { title, cost_ns } = await finding("items", "frequent_syncs");
   assert.match(title, /^40(\.\d)? synchronizing calls per step, most by aten::item, cost /);
@@ -77,6 +92,6 @@ test("two ranks over Gloo wait for the host's collectives, and for the slow load
 });
 
 test("the unchanged replay of each recording reproduces its steps", async () => {
-  for (const job of ["healthy", "fp32", "items", "small", "small_graph"])
+  for (const job of ["healthy", "fp32", "items", "small", "small_graph", "unfused"])
     within(Math.abs(await gain_ns(recording(job), "scale=1:category=GEMM")), 0, 1e4, job);
 });

@@ -33,10 +33,15 @@ export async function analyzed(...files) {
   return JSON.parse(await run_program(stepscope_bin(), args)).run.tables;
 }
 
+/** The recording's replay with a change. */
+export async function replayed(file, change) {
+  const args = ["whatif", "--format", "json", "--change", change, file];
+  return JSON.parse(await run_program(stepscope_bin(), args)).traces[0];
+}
+
 /** What a change brings to the mean step. */
 export async function gain_ns(file, change) {
-  const args = ["whatif", "--format", "json", "--change", change, file];
-  const [trace] = JSON.parse(await run_program(stepscope_bin(), args)).traces;
+  const trace = await replayed(file, change);
   return trace.measured_ns - trace.answers[0].candidate_ns;
 }
 
