@@ -97,7 +97,7 @@ test("an administrator makes a token, which works once copied, and revokes it", 
   await as("admin", "/settings/tokens", async (page) => {
     await page.getByLabel("Token name").fill("ci-upload");
     await page.getByRole("checkbox", { name: /^Upload/ }).check();
-    await page.getByRole("button", { name: "Make token" }).click();
+    await page.getByRole("button", { name: "Create token" }).click();
     const text = await page.getByRole("status").locator("code").textContent();
     assert.match(text, /^ss_\w{43}$/);
     assert.deepEqual(await axe_faults(page), []);

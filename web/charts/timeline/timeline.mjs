@@ -6,7 +6,7 @@ import { announce } from "../../base/announce.mjs";
 import { plural } from "../../base/format.mjs";
 import { use_all_labels, use_kernel_label } from "../../base/kernel_labels.mjs";
 import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbor, neighbor_row, pin_of,
-  place_of, row_top, slice_of } from "./timeline_model.mjs";
+  place_of, row_top, short_lane, slice_of } from "./timeline_model.mjs";
 import { span_of, view_around, view_showing } from "./timeline_view.mjs";
 import { AXIS_PX, paint_timeline } from "./timeline_paint.mjs";
 import { sized_pen, use_palette } from "../canvas.mjs";
@@ -64,6 +64,10 @@ function idle_text({ closed, lanes: idle }, lanes) {
   return idle.length === 1 ? `${lanes[idle[0]].name}: idle` : plural(idle.length, "idle lane");
 }
 
+/** On a narrow screen without what all lanes have in common: "stream 7", "python3 2542". */
+const LaneText = ({ name }) => html`<span class="tl-name-text"><span class="only-wide">${name}</span
+  ><span class="only-narrow">${short_lane(name)}</span></span>`;
+
 function LaneName({ band, lanes, ontoggle }) {
   const style = { height: `${band.height}px` };
   const toggle = () => ontoggle(band.key);
@@ -77,13 +81,13 @@ function LaneName({ band, lanes, ontoggle }) {
   const lane = lanes[band.lanes[0]];
   const title = `${lane.name} (process ${lane.process}, ${lane.kind} ${lane.thread})`;
   if (lane.rows <= 1) {
-    return html`<li class="tl-name" style=${style} title=${title}><span><span
-      class="tl-name-text">${lane.name}</span></span></li>`;
+    return html`<li class="tl-name" style=${style} title=${title}><span><${LaneText}
+      name=${lane.name} /></span></li>`;
   }
   return html`<li class="tl-name" style=${style}><button type="button" title=${title}
     aria-expanded=${!band.closed} onClick=${toggle}><span aria-hidden="true">${
     band.closed ? "▸" : "▾"}</span>
-    <span class="tl-name-text">${lane.name}</span></button></li>`;
+    <${LaneText} name=${lane.name} /></button></li>`;
 }
 
 function Tooltip({ at, width }) {

@@ -43,6 +43,10 @@ export function tint_of(kind, class_name) {
 export const lane_key = ({ kind, process, thread, name }) =>
   `${kind}:${process}:${thread}:${name}`.replaceAll(",", " ");
 
+/** "stream 7" of "GPU 2 stream 7", "python3 2542" of "thread 2542 (python3)". */
+export const short_lane = (name) =>
+  name.replace(/^GPU \d+ (?=stream)/, "").replace(/^thread (\d+) \(([^)]+)\)/, "$2 $1");
+
 /** Slice numbers sorted by row, and where each row starts. */
 function by_row(slices, first_row, rows) {
   const row_of = slices.lane.map((lane, i) => {

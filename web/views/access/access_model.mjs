@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and checks for the pages of tokens and of the audit log.
+import { ago, plural } from "../../base/format.mjs";
 
 export const SCOPES = [
   ["read", "Read", "view runs, comparisons and alerts, and download raw traces"],
@@ -9,7 +10,7 @@ export const SCOPES = [
 ];
 
 export const LIFETIMES = [["90d", "90 days"], ["7d", "7 days"], ["365d", "a year"],
-  ["", "until revoked"]];
+  ["", "never"]];
 
 /** Whether a name is valid for a token. @param {string} name */
 export const is_token_name = (name) =>
@@ -20,6 +21,15 @@ export function token_request(form) {
   const body = { name: String(form.get("name") ?? "").trim(), scopes: form.getAll("scopes") };
   const lifetime = String(form.get("expires_in") ?? "");
   return lifetime ? { ...body, expires_in: lifetime } : body;
+}
+
+/** "3 tokens are active; ci-upload was used last, 5 min ago." @param {any[]} tokens */
+export function tokens_lead(tokens, now) {
+  const active = tokens.filter(({ state }) => state === "active");
+  const [last] = active.filter(({ used }) => used)
+    .sort((a, b) => Date.parse(b.used) - Date.parse(a.used));
+  const count = `${plural(active.length, "token")} ${active.length === 1 ? "is" : "are"} active`;
+  return last ? `${count}; ${last.name} was used last, ${ago(last.used, now)}.` : `${count}.`;
 }
 
 /** @param {string} state */

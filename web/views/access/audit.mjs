@@ -7,11 +7,12 @@ import { ago, when } from "../../base/format.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { use_now, use_title, use_typed } from "../../base/hooks.mjs";
 import { use_query } from "../../base/router.mjs";
+import { short_name } from "../../base/session.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { Card, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
+import { Card, ExportLinks, Lead, Loaded, SearchBox } from "../../widgets/widgets.mjs";
 import { AccessHead } from "./access_tabs.mjs";
 import { outcome_of } from "./access_model.mjs";
-import { deed_of } from "./audit_model.mjs";
+import { audit_lead, deed_of } from "./audit_model.mjs";
 
 const DEFAULTS = { q: "", before: "" };
 const PAGE_ROWS = 200;
@@ -28,12 +29,12 @@ const status_title = ({ status, count, last_at }) =>
 
 function columns_of(frame, now) {
   const at = (row) => row_at(frame, row);
-  const text = (key) => (row) => html`<span title=${at(row)[key]}>${at(row)[key] || "–"}</span>`;
   const outcome = (row) => outcome_of(at(row).status);
   return [
     { key: "at", label: "When", width_px: 96, cell: (row) => html`<time datetime=${at(row).at}
       title=${when(at(row).at)}>${ago(at(row).at, now)}</time>` },
-    { key: "who", label: "Who", width_px: 230, className: "audit-cell", cell: text("who") },
+    { key: "who", label: "Who", width_px: 150, className: "audit-cell",
+      cell: (row) => html`<span title=${at(row).who}>${short_name(at(row)) || "–"}</span>` },
     { key: "action", label: "Action", width_px: 320, className: "audit-cell",
       cell: (row) => html`<span title=${at(row).action}>${
         deed_of(at(row), outcome(row))}</span>` },
@@ -72,6 +73,7 @@ export default function Audit() {
     <div class="filter-bar"><${SearchBox} label="Search the log" value=${text}
         placeholder="a token, an address, a run" oninput=${set_text} oncommit=${set_text} />
       <${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} /></div>
-    <${Card} title="Newest first" flush><${Loaded} resource=${resource}>${(reply) => html`
-      <${Entries} reply=${reply} query=${query} />`}<//><//>`;
+    <${Loaded} resource=${resource}>${(reply) => html`${query.before === "" && html`<${Lead}
+        text=${audit_lead(reply, query.q)} />`}
+      <${Card} title="Newest first" flush><${Entries} reply=${reply} query=${query} /><//>`}<//>`;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries of the audit log in words.
+import { plural } from "../../base/format.mjs";
+import { short_name } from "../../base/session.mjs";
+import { outcome_of } from "./access_model.mjs";
 
 const RUN = "/api/v1/runs/{run}";
 const TUS = "/api/v1/tus";
@@ -101,6 +104,15 @@ export function deed_of({ action, object }, outcome) {
   const parts = parts_of(action, object ?? "");
   const text = outcome === "done" ? words[1] : `tried to ${words[0]}`;
   return text.replace(/\{(\w+)\}/g, (_, part) => parts[part] ?? "");
+}
+
+/** "61 entries; the newest: boss signed in." @param {{items: any[], total: number}} reply */
+export function audit_lead({ items, total }, q) {
+  if (items.length === 0) return "";
+  const [newest] = items;
+  const entries = plural(total, "entry", "entries");
+  return `${entries}${q ? " found" : ""}; the newest: ${short_name(newest) || "someone"} ${
+    deed_of(newest, outcome_of(newest.status))}.`;
 }
 
 /** Whether there are words for a route. @param {string} action */

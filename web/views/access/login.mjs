@@ -16,7 +16,7 @@ function Known() {
   const { required, who, session } = use_session();
   return html`<p>${required ? html`You are signed in as <strong>${who}</strong>.`
     : "This service does not require signing in."}</p>
-    <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Go on</button>
+    <p class="form-actions"><button type="button" class="primary" onClick=${go_on}>Continue</button>
       ${session && html`<button type="button" onClick=${sign_out}>Sign out</button>`}</p>`;
 }
 
@@ -76,7 +76,7 @@ export default function Login() {
   return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
     ${kind === "nobody" && provider && html`<${Provider} host=${provider} />`}
     ${kind === "nobody" ? html`<${Card} title="With a token"><${Form} /><//>`
-      : html`<${Card} title="Done"><${Known} /><//>`}
+      : html`<${Card} title="Signed in"><${Known} /><//>`}
     <details class="fold"><summary>How to get a token</summary>
       <p>An administrator creates one under Access, or on the server:</p>
       <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />

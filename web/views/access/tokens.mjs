@@ -8,12 +8,14 @@ import { frame_of, row_at } from "../../base/frame.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
 import { use_session } from "../../base/session.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { Card, Command, Dialog, Loaded, Notice, ProblemNotice } from "../../widgets/widgets.mjs";
+import { Card, Command, Dialog, Lead, Loaded, Notice, ProblemNotice }
+  from "../../widgets/widgets.mjs";
 import { AccessHead } from "./access_tabs.mjs";
-import { is_token_name, LIFETIMES, SCOPES, state_tone, token_request } from "./access_model.mjs";
+import { is_token_name, LIFETIMES, SCOPES, state_tone, token_request, tokens_lead }
+  from "./access_model.mjs";
 
 function ScopeChoice() {
-  return html`<fieldset class="scopes"><legend>It may</legend>
+  return html`<fieldset class="scopes"><legend>Scopes</legend>
     ${SCOPES.map(([key, word, help]) => html`<label class="check" key=${key}>
       <input type="checkbox" name="scopes" value=${key} defaultChecked=${key === "read"} />
       <span><strong>${word}</strong> <span class="faint">${help}</span></span></label>`)}
@@ -33,7 +35,7 @@ function NewToken({ oncreated }) {
       form.reset();
       set_name("");
       set_problem(null);
-      announce("Token made");
+      announce("Token created");
     } catch (error) {
       set_problem(error);
     }
@@ -45,12 +47,12 @@ function NewToken({ oncreated }) {
       onInput=${(event) => set_name(event.target.value)} /></label>
     <p class="form-note ${is_wrong ? "bad" : "faint"}" id=${id}>Letters, digits and . _ -</p>
     <${ScopeChoice} />
-    <label class="field"><span>Good for</span><select name="expires_in">
+    <label class="field"><span>Expires in</span><select name="expires_in">
       ${LIFETIMES.map(([value, text]) => html`<option key=${value} value=${value}>${text}
         </option>`)}</select></label>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
     <p class="form-actions"><button type="submit" class="primary"
-      disabled=${!is_token_name(name)}>Make token</button></p></form><//>`;
+      disabled=${!is_token_name(name)}>Create token</button></p></form><//>`;
 }
 
 /** The only time that the secret is shown. */
@@ -87,11 +89,11 @@ function columns_of(frame, now, onrevoke) {
   const day = (row) => at(row).expires?.slice(0, 10) ?? "never";
   return [
     { key: "name", label: "Name", className: "name-cell" },
-    { key: "scopes", label: "May", cell: (row) => at(row).scopes.replaceAll(",", ", ") },
+    { key: "scopes", label: "Scopes", cell: (row) => at(row).scopes.replaceAll(",", ", ") },
     { key: "state", label: "State", priority: 2, cell: (row) => html`<span class="status status-${
       state_tone(at(row).state)}">${at(row).state}</span>` },
     { key: "used", label: "Last used", priority: 2, cell: time("used", "never") },
-    { key: "created", label: "Made", priority: 2, cell: time("created", "–") },
+    { key: "created", label: "Created", priority: 2, cell: time("created", "–") },
     { key: "expires", label: "Expires", priority: 2, cell: day },
     { key: "id", label: "Identifier", priority: 4 },
     { key: "revoke", label: html`<span class="visually-hidden">Revoke</span>`, sort: false,
@@ -121,6 +123,7 @@ export default function Tokens() {
         started with <code>--auth required</code>, or when it listens on another
         address.</p><//>`}
     ${made && html`<${Secret} made=${made} onclose=${() => set_made(null)} />`}
-    <${Loaded} resource=${resource}>${(reply) => html`<${List} reply=${reply} />`}<//>
+    <${Loaded} resource=${resource}>${(reply) => html`<${Lead} text=${tokens_lead(reply.items,
+      Date.now())} /><${List} reply=${reply} />`}<//>
     <${NewToken} oncreated=${set_made} />`;
 }

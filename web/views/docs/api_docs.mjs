@@ -2,9 +2,10 @@
 // The REST API's own description (OpenAPI 3.1), rendered.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
+import { plural } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
 import { use_query } from "../../base/router.mjs";
-import { Card, Command, Loaded, SearchBox } from "../../widgets/widgets.mjs";
+import { Card, Command, Lead, Loaded, SearchBox } from "../../widgets/widgets.mjs";
 import { answers_of, operations_of, properties_of, refusals_of, type_text }
   from "./openapi_model.mjs";
 
@@ -91,12 +92,19 @@ function Description({ api, q }) {
       tag, about, operations: operations.filter((operation) => matches(operation, q)),
     }))
     .filter(({ operations }) => operations.length > 0);
-  return html`<div class="api-intro"><${Prose} text=${api.info?.description} /></div>
+  const count = groups.reduce((sum, { operations }) => sum + operations.length, 0);
+  const found = shown.reduce((sum, { operations }) => sum + operations.length, 0);
+  return html`<${Lead} text=${q ? `${found} of ${plural(count, "endpoint")}.`
+      : `${plural(count, "endpoint")}; every number of a page comes from one of them.`} />
+    ${!q && html`<p class="api-intro">From Python: <code>stepscope.py</code> is a single-file client
+      without dependencies, <code>example.ipynb</code> a notebook that uploads two runs, compares
+      them and lets a gate decide. Agents use <a href="/docs/agents">tools</a>.</p>
+    <div class="api-intro"><${Prose} text=${api.info?.description} /></div>`}
     ${shown.map(({ tag, about, operations }) => html`<${Card} key=${tag} title=${tag} note=${about}
       flush=${true}>${operations.map((operation) => html`<${Operation} api=${api}
       key=${operation.method + operation.path} operation=${operation} />`)}<//>`)}
     ${shown.length === 0 && html`<p class="empty-line">No endpoint matches.</p>`}
-    <${Refusals} api=${api} />`;
+    ${!q && html`<${Refusals} api=${api} />`}`;
 }
 
 export default function ApiDocs() {
@@ -110,9 +118,6 @@ export default function ApiDocs() {
       <span class="exports"><a href=${api_href("/openapi.json")} download>openapi.json</a>
         <a href="/client/stepscope.py" download>stepscope.py</a>
         <a href="/client/example.ipynb" download>example.ipynb</a></span></div>
-    <p class="api-intro">From Python: <code>stepscope.py</code> is a single-file client without
-      dependencies, <code>example.ipynb</code> a notebook that uploads two runs, compares them and
-      lets a gate decide. Agents use <a href="/docs/agents">tools</a>.</p>
     <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api}
       q=${query.q} />`}<//>`;
 }

@@ -83,6 +83,7 @@ function Figures({ data, run, ranks }) {
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
   const whole = row?.unrecorded_ns > 0 ? "recorded time" : "the step";
+  const [idle, idle_unit] = value_and_unit(per_step("idle_ns") - per_step("unrecorded_ns"), "ns");
   return html`<dl class="kpis">
     <${StepFigure} summary=${summary} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
@@ -94,7 +95,7 @@ function Figures({ data, run, ranks }) {
       help="Communication per step while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of ${whole}, ${
         percent(row.overlap_share)} overlapped<//>`}
-    <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
+    <${Figure} label="Idle" value=${idle} unit=${idle_unit}
       help="Time per step in which nothing ran on the device, excluding unrecorded work">
       ${percent(summary.idle_share)} of ${whole}${per_step("idle_host_wait_ns") > 0
         && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>

@@ -10,8 +10,8 @@ import { PlainTable } from "../../charts/plain_table.mjs";
 import { Card, CopyButton, Loading, ProblemNotice } from "../../widgets/widgets.mjs";
 import { PlanForm, SetupTable } from "./plan_form.mjs";
 import {
-  DEFAULTS, measured_text, part_rows, plan_path, PARTS, read_setups, scale_of, setup_label,
-  setups_path, split_label, verdict_of, write_setup,
+  DEFAULTS, measured_text, part_rows, plan_lead, plan_path, PARTS, read_setups, scale_of,
+  setup_label, setups_path, split_label, verdict_of, write_setup,
 } from "./plan_model.mjs";
 
 /** A plan or a problem for each setup; the previous ones stay while new ones load. */
@@ -130,12 +130,14 @@ function Ways({ query, change, gpu, add }) {
     way.fits === false ? "no" : way.fits === null ? "unknown" : "yes"]);
   return html`<${Card} title="Which sharding fits" note=${`on ${gpu}, least recomputation and
       splitting first`} actions=${html`<label class="field"><span>GPUs</span><input
-      value=${query.gpus} inputmode="numeric" size="6" aria-label="GPUs to share it out over"
+      value=${query.gpus} inputmode="numeric" size="6" aria-label="GPUs to shard it over"
       onChange=${(event) => change({ gpus: event.target.value.trim() })} /></label>`}>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
-    ${data && html`<${PlainTable} label="Ways to share the model out" rows=${rows}
-      head=${["Shared out", "Recomputed", "Needs", "Free", "Fits"]} />`}<//>`;
+    ${data && html`<${PlainTable} label="Ways to shard the model" rows=${rows}
+      head=${["Sharding", "Recomputed", "Needs", "Free", "Fits"]} />`}<//>`;
 }
+
+const QUESTION = "Does it fit, on which GPU, and with which parallelism?";
 
 /** The setups in the address, which may be newer than what is shown. */
 const setups_now = () => read_setups(new URLSearchParams(location.search).getAll("on"));
@@ -149,9 +151,9 @@ export default function Plan() {
   const replies = use_plans(setups, paths);
   const shown = replies.filter(({ plan }) => plan);
   return html`<header class="page-head"><h1 tabindex="-1">Memory planner</h1>
+      <p class="page-note">computed from counts alone, before anything runs</p>
       <${CopyButton} text=${location.href} label="Copy link" className="" /></header>
-    <p class="lead">Does it fit, on which GPU, and with which parallelism? Computed from counts
-      alone, before anything runs.</p>
+    <p class="lead">${plan_lead(shown) || QUESTION}</p>
     <${PlanForm} query=${query} change=${change} />
     <${SetupTable} setups=${setups} gpus=${gpus}
       onchange=${(update) => change({ on: update(setups_now()).map(write_setup) })} />

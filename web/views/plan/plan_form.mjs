@@ -130,7 +130,7 @@ export function SetupTable({ setups, gpus, onchange }) {
       type="button" class="small" disabled=${setups.length >= 8}
       onClick=${() => onchange((now) => [...now, now[now.length - 1]])}>Add setup</button>`}>
     <div class="table-region" role="group" tabindex="0" aria-label="Setups to compare">
-    <table class="plan-setups"><thead><tr><th scope="col">GPU</th><th scope="col">Shared out</th>
+    <table class="plan-setups"><thead><tr><th scope="col">GPU</th><th scope="col">Sharding</th>
       ${COUNTS.map(([name, help]) => html`<th scope="col" key=${name} title=${help}>${name}</th>`)}
       <th scope="col"><span class="visually-hidden">Remove</span></th></tr></thead>
     <tbody>${setups.map((setup, i) => html`<${SetupRow} key=${i} setup=${setup} number=${i + 1}

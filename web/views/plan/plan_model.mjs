@@ -130,6 +130,24 @@ export function verdict_of(plan) {
   return { tone: "good", text: `fits, ${bytes(free)} free` };
 }
 
+/** "3 of 4 setups fit; H100 SXM is 52.9 GB over." @param {{setup: any, plan: any}[]} shown */
+export function plan_lead(shown) {
+  const judged = shown.map(({ setup, plan }) => ({ name: setup_label(setup), ...plan.gpus[0] }))
+    .filter(({ fits }) => fits !== null)
+    .sort((a, b) => a.headroom_bytes - b.headroom_bytes);
+  if (judged.length === 0) return "";
+  const fitting = judged.filter(({ fits }) => fits);
+  const [tightest] = judged;
+  const many = judged.length > 1;
+  if (fitting.length === judged.length) {
+    return many ? `All ${judged.length} setups fit; ${tightest.name} has the least room: ${
+      bytes(tightest.headroom_bytes)}.`
+      : `${tightest.name} fits, with ${bytes(tightest.headroom_bytes)} to spare.`;
+  }
+  return `${many ? `${fitting.length} of ${judged.length} setups fit; ` : ""}${tightest.name} is ${
+    bytes(-tightest.headroom_bytes)} over.`;
+}
+
 /** What the full width of the bars represents, in bytes. @param {any[]} plans */
 export function scale_of(plans) {
   const most = plans.flatMap((plan) => [plan.total_bytes, plan.gpus[0].memory_bytes]);

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms_signed, number } from "../../base/format.mjs";
+import { ms_signed, number, time_text } from "../../base/format.mjs";
 import { frame_of, sort_rows, value_at } from "../../base/frame.mjs";
 import { tone_of } from "../../charts/delta.mjs";
 import { Card } from "../../widgets/widgets.mjs";
@@ -31,6 +31,12 @@ function outlier_rows(rows, metric, step_ns, lateness) {
   });
 }
 
+const SMALL_NS = 10_000; // has too many zeros in milliseconds
+
+/** A signed difference in milliseconds, or a small one with its own unit. */
+const away_text = (ns) => (ns === null || ns === 0 || Math.abs(ns) >= SMALL_NS ? ms_signed(ns)
+  : `${ns > 0 ? "+" : ""}${time_text(ns)}`);
+
 const FAR = 99.9; // larger distances are shown as this
 
 function columns_of(frame, run, metric) {
@@ -46,7 +52,7 @@ function columns_of(frame, run, metric) {
     { key: "value", label: metric.label, kind: "ms", help: metric.help },
     { key: "away", label: "Against median", kind: "number", unit: "ms", cell: (row) =>
       html`<span class=${at("stands_out", row) ? tone_of(at("away_ns", row)) : ""}>${
-        ms_signed(at("away_ns", row))}</span>` },
+        away_text(at("away_ns", row))}</span>` },
     { key: "distance", label: "Distance", kind: "number", priority: 2, help: "How far from the "
       + "median, in robust standard deviations: 1.4826 times the median absolute deviation. A "
       + "rank stands out at 3.5 or more and half a percent of the step.",

@@ -6,9 +6,9 @@ import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
 import { count, plural } from "../../base/format.mjs";
-import { ExportLinks, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { ExportLinks, Lead, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { AlertCard } from "./alert_card.mjs";
-import { alerts_of, counts_by_status, none_text, STATUSES } from "./alerts_model.mjs";
+import { alerts_lead, alerts_of, counts_by_status, none_text, STATUSES } from "./alerts_model.mjs";
 import { series_path } from "./trends_model.mjs";
 import { use_alerts } from "./trends_data.mjs";
 
@@ -68,6 +68,7 @@ export default function Alerts() {
     status: status === "all" ? "" : status }));
   return html`<header class="page-head"><h1 tabindex="-1">Alerts</h1>
       <p class="page-note">runs that left the level of their series; worse ones first</p></header>
+    <${Lead} text=${alerts_lead(rows)} />
     <div class="filter-bar alerts-filter"><${StatusChoice} value=${status} alerts=${rows}
         onchange=${(to) => change({ status: to })} />
       <${Scope} query=${query} change=${change} />

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and order of alerts, and what can be done about one; pure.
+import { plural } from "../../base/format.mjs";
 import { alert_figure, alert_words, STEP, value_text, worse_share } from "./figure_model.mjs";
 import { levels_text } from "./trends_model.mjs";
 
@@ -84,6 +85,16 @@ export function counts_by_status(alerts) {
 /** The alerts of a choice: one status, or "all". */
 export function alerts_of(alerts, status) {
   return ordered_alerts(status === "all" ? alerts : alerts.filter((one) => one.status === status));
+}
+
+/** "2 alerts await a decision, the largest in llama: ▲ 5.0 % slower." @param {Alert[]} alerts */
+export function alerts_lead(alerts) {
+  const fresh = alerts_of(alerts, "new");
+  if (fresh.length === 0) return "";
+  const [{ series }] = fresh;
+  const [verb, which] = fresh.length === 1 ? ["awaits", ""] : ["await", "the largest "];
+  return `${plural(fresh.length, "alert")} ${verb} a decision, ${which}in ${series}: ${
+    alert_words(fresh[0])}.`;
 }
 
 /** The text of a page without any. @param {string} status */

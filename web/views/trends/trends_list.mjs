@@ -11,13 +11,15 @@ import { use_rows } from "../../base/rows.mjs";
 import { parse_search } from "../../base/search_query.mjs";
 import { SmallTrend } from "../../charts/trend_small.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { Card, Command, Empty, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
+import { Card, Command, Empty, ExportLinks, Lead, Loaded, SearchBox }
+  from "../../widgets/widgets.mjs";
 import { FigureChoice } from "./figure_choice.mjs";
 import { change_words, direction_text, figure_named, label_within, value_text }
   from "./figure_model.mjs";
 import { POLL_MS, use_alerts, use_changes, use_figures, use_points } from "./trends_data.mjs";
 import { drawn_and_listed, figure_points, last_points, last_share, new_alert_runs, news_of,
-  open_alerts, series_key, series_path, SMALL_RUNS, trend_sentence } from "./trends_model.mjs";
+  open_alerts, series_key, series_path, series_lead, SMALL_RUNS,
+  trend_sentence } from "./trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
 
 const DEFAULTS = { q: "", project: "", metric: "" };
@@ -87,13 +89,15 @@ function Listed({ rows, alarms, now, below }) {
         shown_project(at(row)) || "–" },
       { key: "runs", label: "Runs", kind: "count" },
       { key: "step_median_ns", label: "Last step", kind: "ms" },
-      { key: "change_share", label: "Against earlier runs", priority: 2, cell: (row) =>
-        at(row).points > 1 ? html`<${News} row=${at(row)}
+      rows.some(({ points }) => points > 1) && { key: "change_share",
+        label: "Against earlier runs",
+        priority: 2, cell: (row) => at(row).points > 1 ? html`<${News} row=${at(row)}
           alarm=${alarms.get(series_key(at(row)))} />` : "–" },
-      { key: "open_alerts", label: "Open alerts", kind: "count", priority: 2 },
+      rows.some(({ open_alerts: open }) => open > 0) && { key: "open_alerts",
+        label: "Open alerts", kind: "count", priority: 2 },
       { key: "last", label: "Age", kind: "count", priority: 2, cell: (row) => html`<time
         datetime=${at(row).last} title=${when(at(row).last)}>${age(at(row).last, now)}</time>` },
-    ]} /><//>`;
+    ].filter(Boolean)} /><//>`;
 }
 
 function NoSeries({ filtered }) {
@@ -124,7 +128,8 @@ function Multiples({ rows, figure }) {
     return html`<${Listed} rows=${listed} alarms=${alarms} now=${now} />
       <div class="empty"><${Naming} /></div>`;
   }
-  return html`<ul class="small-multiples">${drawn.map((row) => html`
+  return html`${figure.metric === "" && html`<${Lead} text=${series_lead(rows, alarms)} />`}
+    <ul class="small-multiples">${drawn.map((row) => html`
       <${SmallCard} key=${series_key(row)} row=${row} alarm=${alarms.get(series_key(row))}
         alarmed=${alarmed} now=${now} figure=${figure} />`)}</ul>
     ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}

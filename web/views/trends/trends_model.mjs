@@ -65,6 +65,8 @@ export function ordered_series(rows, alarms) {
     || String(b.last).localeCompare(String(a.last)) || a.series.localeCompare(b.series));
 }
 
+const TOLD = 0.0005; // of the step; below, nothing has moved
+
 /** Series that are drawn, and those only listed: a line needs two runs. */
 export function drawn_and_listed(rows, alarms) {
   const ordered = ordered_series(rows, alarms);
@@ -82,6 +84,25 @@ export function news_of(row, alarm) {
   const where = alarm.kind === "outlier" ? "at" : "since";
   return { text: `${alert_words(alarm)} ${where} ${short_run(alarm.run_name, row.series)}`,
     tone: worse_share(alarm) > 0 ? "worse" : "better" };
+}
+
+/**
+ * The list of series in a sentence: "1 of 27 series has an open alert, mixtral: ▲ 10.6 % slower
+ * since @13."
+ * @param {any[]} rows @param {Map<string, any>} alarms from open_alerts
+ */
+export function series_lead(rows, alarms) {
+  const alarmed = ordered_series(rows, alarms).filter((row) => alarms.has(series_key(row)));
+  if (alarmed.length > 0) {
+    const [row] = alarmed;
+    return `${alarmed.length} of ${rows.length} series ${
+      alarmed.length === 1 ? "has an open alert," : "have open alerts, the worst in"} ${
+      row.series}: ${news_of(row, alarms.get(series_key(row))).text}.`;
+  }
+  const size = ({ change_share: share }) => Math.abs(share ?? 0);
+  const [most] = rows.filter(({ points }) => points > 1).sort((a, b) => size(b) - size(a));
+  return !most || size(most) < TOLD ? ""
+    : `No series has an open alert; ${most.series} moved most: ${news_of(most).text}.`;
 }
 
 /** Rows of /series/{series}/points that have a step time, oldest first, to draw it. */

@@ -149,8 +149,10 @@ function Most({ run, rank }) {
   if (length === 0) return null;
   const most = columns.owned_ns.indexOf(Math.max(...columns.owned_ns));
   const name = columns.name[most] || "Work of no operator";
+  const within = range === "" ? " in the whole recording" : "";
   return html`<${Lead} text="${name} takes the most device time: ${
-    time_text(columns.owned_ns[most])}, ${percent(columns.busy_share[most])} of the busy time." />`;
+    time_text(columns.owned_ns[most])}${within}, ${
+    percent(columns.busy_share[most])} of the busy time." />`;
 }
 
 export default function Operators({ route }) {

@@ -44,6 +44,13 @@ function reply(more = {}) {
   };
 }
 const data = model.pack(reply());
+
+test("a lane's name on a narrow screen starts with what sets it apart", () => {
+  const { short_lane } = model;
+  assert.equal(short_lane("GPU 2 stream 20"), "stream 20");
+  assert.equal(short_lane("thread 2542 (python3) frames"), "python3 2542 frames");
+  assert.equal(short_lane("thread 7"), "thread 7");
+});
 const all = data.lanes.map(() => true);
 
 test("zooming keeps the instant under the pointer where it is", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { deed_of, has_words } from "../../../../../web/views/access/audit_model.mjs";
+import { audit_lead, deed_of, has_words } from "../../../../../web/views/access/audit_model.mjs";
 
 const openapi = JSON.parse(readFileSync("schema/openapi.json", "utf8"));
 
@@ -14,6 +14,14 @@ test("every change that the API knows has words", () => {
     .filter((method) => ["post", "put", "patch", "delete"].includes(method))
     .map((method) => `${method.toUpperCase()} ${path}`).filter((action) => !has_words(action)));
   assert.deepEqual(missing, []);
+});
+
+test("the log says how many entries it has and what came last", () => {
+  const items = [{ who: "token k_1 (ci)", action: "POST /api/v1/session",
+    object: "/api/v1/session", status: 200 }];
+  assert.equal(audit_lead({ items, total: 61 }, ""), "61 entries; the newest: ci signed in.");
+  assert.equal(audit_lead({ items, total: 1 }, "ci"), "1 entry found; the newest: ci signed in.");
+  assert.equal(audit_lead({ items: [], total: 0 }, "x"), "");
 });
 
 test("an entry says what was done, and to what", () => {

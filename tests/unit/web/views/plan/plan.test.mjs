@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  DEFAULTS, FIRST_SETUPS, part_rows, PARTS, plan_path, preset_of, PRESETS, read_setup, scale_of,
-  setup_label, verdict_of, write_setup,
+  DEFAULTS, FIRST_SETUPS, part_rows, PARTS, plan_lead, plan_path, preset_of, PRESETS, read_setup,
+  scale_of, setup_label, verdict_of, write_setup,
 } from "../../../../../web/views/plan/plan_model.mjs";
 
 const GB = 1e9;
@@ -19,6 +19,18 @@ function plan_of({ each = GB, memory = 80 * GB, fits = true, source = "s" } = {}
 
 test("a setup survives the way into the address and back", () => {
   for (const text of FIRST_SETUPS) assert.equal(write_setup(read_setup(text)), text);
+});
+
+test("the page says how many setups fit and which is tightest", () => {
+  const of = (gpu, what) => ({ setup: read_setup(`${gpu},ddp,1,1,1`), plan: plan_of(what) });
+  const total = Object.keys(PARTS).length;
+  const h100 = of("H100 SXM", { each: 10 * GB, fits: false });
+  const mi300x = of("MI300X", { each: GB, memory: 192 * GB });
+  assert.equal(plan_lead([h100, mi300x]),
+    `1 of 2 setups fit; H100 SXM is ${total * 10 - 80}.0 GB over.`);
+  assert.match(plan_lead([mi300x]), /^MI300X fits, with 1\d\d GB to spare\.$/);
+  assert.match(plan_lead([mi300x, of("H200", {})]), /^All 2 setups fit; H200 has the least room: /);
+  assert.equal(plan_lead([of("H200", { fits: null })]), "");
 });
 
 test("a damaged setup in the address becomes one that can be asked for", () => {

@@ -9,8 +9,8 @@ import { band_path, change_indices, index_at, label_every, label_lanes, levels_o
 import { SHAPES } from "../../../../../web/charts/marks.mjs";
 import { parse_search } from "../../../../../web/base/search_query.mjs";
 import {
-  actions_of, alert_commits, alert_head, alert_sides, alert_text, alerts_of, counts_by_status,
-  main_reason, none_text, ordered_alerts,
+  actions_of, alert_commits, alert_head, alert_sides, alert_text, alerts_lead, alerts_of,
+  counts_by_status, main_reason, none_text, ordered_alerts,
 } from "../../../../../web/views/trends/alerts_model.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../../../../../web/views/trends/baseline_model.mjs";
@@ -20,7 +20,7 @@ import { change_tone, change_words, coverage_text, direction_text, figure_named,
   from "../../../../../web/views/trends/figure_model.mjs";
 import { drawn_and_listed, events_of, figure_points, last_points, last_share, level_tone,
   level_words, new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text,
-  short_run, timed_points, toggled_pick, trend_sentence, with_differences }
+  series_lead, short_run, timed_points, toggled_pick, trend_sentence, with_differences }
   from "../../../../../web/views/trends/trends_model.mjs";
 
 const MS = 1e6;
@@ -133,6 +133,11 @@ test("series with open alerts come first, at most twelve are drawn, single runs 
   assert.deepEqual(drawn.slice(0, 3).map((one) => one.series), ["slower", "faster", "s00"]);
   assert.equal(drawn.length, 12);
   assert.equal(drawn.length + listed.length, rows.length);
+  assert.equal(series_lead(rows, alarms),
+    "2 of 16 series have open alerts, the worst in slower: ▲ 2.0 % slower since @7.");
+  assert.equal(series_lead([row("a"), row("b", { change_share: -0.05 })], new Map()),
+    "No series has an open alert; b moved most: ▼ 5.0 % faster.");
+  assert.equal(series_lead([row("a", { change_share: null })], new Map()), "");
   assert.ok(listed.some((one) => one.series === "one"));
 });
 
@@ -199,9 +204,9 @@ test("what happened at a run is its change, its being an outlier and its alert",
   assert.equal(events.get("r_1"), undefined);
 });
 
-const alert = (id, share, more = {}) => ({ id, change_share: share, before_ns: 100 * MS,
-  after_ns: 100 * MS * (1 + share), kind: "change", status: "new", created: "2026-11-01",
-  ...more });
+const alert = (id, share, more = {}) => ({ id, series: "llama", change_share: share,
+  before_ns: 100 * MS, after_ns: 100 * MS * (1 + share), kind: "change", status: "new",
+  created: "2026-11-01", ...more });
 
 test("slower alerts come before faster ones, each by size", () => {
   const order = ordered_alerts([alert("a", -0.3), alert("b", 0.02), alert("c", 0.1),
@@ -234,6 +239,10 @@ test("the inbox counts by status and says when it is empty", () => {
   assert.equal(counts_by_status(alerts).fixed, 0);
   assert.deepEqual(alerts_of(alerts, "noise").map(({ id }) => id), ["b"]);
   assert.equal(alerts_of(alerts, "all").length, 2);
+  assert.equal(alerts_lead(alerts), "1 alert awaits a decision, in llama: ▲ 10.0 % slower.");
+  assert.equal(alerts_lead([...alerts, alert("c", 0.2, { series: "big" })]),
+    "2 alerts await a decision, the largest in big: ▲ 20.0 % slower.");
+  assert.equal(alerts_lead(alerts.slice(1)), "");
   assert.match(none_text("new"), /No new alerts/);
   assert.match(none_text("expected"), /marked as expected/);
 });
