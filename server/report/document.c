@@ -80,3 +80,11 @@ struct doc_cell *doc_number(struct document *doc, double number, const char *uni
     buf_free(&text);
     return add(doc, (struct doc_cell){.text = copy, .number = number, .unit = unit});
 }
+
+bool doc_is_numeric(const struct doc_section *section, size_t column)
+{
+    for (size_t row = 0; row < doc_rows(section); row++)
+        if (!isnan(section->cells[row * section->column_count + column].number))
+            return true;
+    return false;
+}

@@ -29,6 +29,7 @@ struct doc_section {
 struct document {
     struct arena *arena;
     struct str title, subtitle;
+    struct str lead; // what it says in a sentence or two; "" none
     struct doc_section sections[DOC_MOST_SECTIONS];
     size_t count;
     struct doc_cell spare;
@@ -50,6 +51,9 @@ static inline size_t doc_rows(const struct doc_section *section)
 {
     return section->column_count ? section->cell_count / section->column_count : 0;
 }
+
+// Whether a column has numbers, which stand at the right.
+bool doc_is_numeric(const struct doc_section *section, size_t column);
 
 // A format of reports. To add one: a file report_x.c with a `const struct report_format`, and a
 // line in report_reply.c.

@@ -269,6 +269,31 @@ static struct str candidate_of(const struct group *group, const struct table *ta
     return name_of(group->content, &group->compared, (size_t)table_i64(table, row, column, 1));
 }
 
+// "b takes 906.1 ms per step, 15.8 % less than a: noise unknown."
+static void add_lead(const struct group *group)
+{
+    struct document *doc = group->content->doc;
+    const struct table *table = report_find(group->report, "compare_summary");
+    struct str base = name_of(group->content, &group->compared, 0);
+    struct buf text = {0};
+    buf_add_str(&text, doc->lead);
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        double shift = number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE);
+        if (isnan(shift))
+            continue;
+        buf_puts(&text, text.len ? " " : "");
+        buf_add_str(&text, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
+        buf_puts(&text, " takes ");
+        number_text_add(number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns", &text);
+        buf_printf(&text, " per step, %.1f %% %s than %.*s: ", fabs(shift) * 100,
+                   shift < 0 ? "less" : "more", (int)base.len, base.at);
+        buf_add_str(&text, in_words(doc, text_of(table, row, COMPARE_SUMMARY_VERDICT)));
+        buf_puts(&text, ".");
+    }
+    doc->lead = doc_printf(doc, "%.*s", (int)text.len, text.len ? text.at : "");
+    buf_free(&text);
+}
+
 static void add_verdicts(const struct group *group)
 {
     static const char *const labels[] = {"Candidate", "Step",    "Step of the base",
@@ -317,6 +342,12 @@ static void add_times(struct document *doc, const struct table *table, size_t ro
     doc_number(doc, number_of(table, row, COMPARE_WATERFALL_DELTA_NS), "ns");
 }
 
+static bool has_time(const struct table *table, size_t row)
+{
+    return table_i64(table, row, COMPARE_WATERFALL_CAND_NS, 0) ||
+           table_i64(table, row, COMPARE_WATERFALL_BASE_NS, 0);
+}
+
 static void add_waterfall(const struct group *group)
 {
     static const char *const labels[] = {"Part of the step", "Candidate",  "Time",
@@ -328,7 +359,7 @@ static void add_waterfall(const struct group *group)
         ->bars = TIME_COLUMNS;
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++)
-        if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("bar"))) {
+        if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("bar")) && has_time(table, row)) {
             doc_text(doc, in_words(doc, text_of(table, row, COMPARE_WATERFALL_BAR)));
             doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
             add_times(doc, table, row);
@@ -374,7 +405,7 @@ static bool add_changes(const struct group *group, struct err *err)
         return false;
     if (!rank_changes(table, ranked, &count))
         return true;
-    doc_begin(doc, title_of(group, "Largest changes"), STR("Owned time per step, by operator."))
+    doc_begin(doc, title_of(group, "Largest changes"), STR("Device time per step, by operator."))
         ->bars = TIME_COLUMNS;
     columns(doc, labels);
     for (size_t i = 0; i < count && i < MOST_CHANGES; i++) {
@@ -396,6 +427,7 @@ static bool add_group(struct group *group, struct err *err)
                                err))
         return false;
     group->report = &comparison.report;
+    add_lead(group);
     add_verdicts(group);
     add_settings(group);
     add_waterfall(group);
@@ -593,9 +625,15 @@ static void add_title(struct content *content)
     size_t count = content->compared->side_count;
     struct str name = name_of(content, content->compared, 0);
     clock_rfc3339(clock_wall_ns(), today);
-    content->doc->title =
-        count > 1 ? doc_printf(content->doc, "%.*s and %zu more", (int)name.len, name.at, count - 1)
-                  : name;
+    content->doc->title = name;
+    if (count > 1) {
+        struct str second = name_of(content, content->compared, 1);
+        content->doc->title =
+            count == 2 ? doc_printf(content->doc, "%.*s and %.*s", (int)name.len, name.at,
+                                    (int)second.len, second.at)
+                       : doc_printf(content->doc, "%.*s, %.*s and %zu more", (int)name.len, name.at,
+                                    (int)second.len, second.at, count - 2);
+    }
     content->doc->subtitle = doc_printf(content->doc, "stepscope %s, analysis version %d, %.10s",
                                         STEPSCOPE_VERSION, ANALYSIS_VERSION, today);
 }

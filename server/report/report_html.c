@@ -5,8 +5,10 @@
 #include <math.h>
 
 static const char style[] =
-    ":root{color-scheme:light dark;--line:#d5d9e0;--faint:#5c6470;--head:#f2f4f7}"
-    "@media (prefers-color-scheme:dark){:root{--line:#3a414d;--faint:#a0a8b5;--head:#20252d}}"
+    ":root{color-scheme:light dark;--line:#d5d9e0;--faint:#5c6470;--head:#f2f4f7;"
+    "--link:#1d4fa8}"
+    "@media (prefers-color-scheme:dark){:root{--line:#3a414d;--faint:#a0a8b5;--head:#20252d;"
+    "--link:#8ab4f8}}"
     "body{font:14px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:72rem;padding:0 1rem}"
     "h1{font-size:1.6rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .4rem}"
     "p{margin:.3rem 0 .8rem;max-width:60rem}.sub,small{color:var(--faint)}"
@@ -15,7 +17,10 @@ static const char style[] =
     "vertical-align:top}th{background:var(--head);font-weight:600;padding-left:.4rem}"
     "td{padding-left:.4rem}td:first-child{min-width:8rem;overflow-wrap:anywhere}"
     "svg{vertical-align:-1px}.axis{stroke:var(--faint)}.less{fill:#2f7d4f}.more{fill:#c2571a}.n{"
-    "text-align:right;white-space:nowrap}small{display:block}"
+    "text-align:right;white-space:nowrap}small{display:block}.w{min-width:16rem}"
+    ".lead{font-size:1.15rem;margin:1rem 0 0}a{color:var(--link)}"
+    "@media (max-width:48rem){body{margin:1rem auto}td:first-child{position:sticky;left:0;"
+    "min-width:6rem;max-width:9rem;background:Canvas}}"
     "@media print{body{margin:0;max-width:none;font-size:10pt}h2{break-after:avoid}"
     "tr{break-inside:avoid}a{color:inherit;text-decoration:none}div{overflow:visible}}";
 
@@ -79,13 +84,25 @@ static void add_cell(const struct doc_cell *cell, double most, struct buf *out)
     buf_puts(out, "</td>");
 }
 
+// Whether a column has sentences, which need room where the window is narrow.
+static bool is_prose(const struct doc_section *section, size_t column)
+{
+    enum { LONG = 40 };
+    for (size_t row = 0; row < doc_rows(section); row++)
+        if (section->cells[row * section->column_count + column].text.len > LONG)
+            return true;
+    return false;
+}
+
 static void add_table(const struct doc_section *section, struct buf *out)
 {
     double most = largest(section);
     buf_puts(out, "<div><table><thead><tr>");
     for (size_t i = 0; i < section->column_count; i++) {
-        bool numeric = doc_rows(section) && !isnan(section->cells[i].number);
-        buf_printf(out, "<th scope=\"col\"%s>", numeric ? " class=\"n\"" : "");
+        buf_printf(out, "<th scope=\"col\"%s>",
+                   doc_is_numeric(section, i) ? " class=\"n\""
+                   : is_prose(section, i)     ? " class=\"w\""
+                                              : "");
         add_text(section->columns[i], out);
         buf_puts(out, "</th>");
     }
@@ -110,6 +127,11 @@ static bool write_html(const struct document *doc, struct buf *out, struct err *
     buf_puts(out, "<p class=\"sub\">");
     add_text(doc->subtitle, out);
     buf_puts(out, "</p>\n");
+    if (doc->lead.len) {
+        buf_puts(out, "<p class=\"lead\">");
+        add_text(doc->lead, out);
+        buf_puts(out, "</p>\n");
+    }
     for (size_t i = 0; i < doc->count; i++) {
         const struct doc_section *section = &doc->sections[i];
         if (section->only_sheet)

@@ -2,7 +2,6 @@
 // A report as Markdown, for pull requests and issues.
 #include "server/report/document.h"
 
-#include <math.h>
 #include <string.h>
 
 // What would be markup is escaped, and a line stays one line.
@@ -33,15 +32,6 @@ static void add_cell(const struct doc_cell *cell, struct buf *out)
     buf_puts(out, " |");
 }
 
-// Whether a column is numbers, which stand at the right.
-static bool is_numeric(const struct doc_section *section, size_t column)
-{
-    for (size_t row = 0; row < doc_rows(section); row++)
-        if (!isnan(section->cells[row * section->column_count + column].number))
-            return true;
-    return false;
-}
-
 static void add_table(const struct doc_section *section, struct buf *out)
 {
     buf_putc(out, '|');
@@ -52,7 +42,7 @@ static void add_table(const struct doc_section *section, struct buf *out)
     }
     buf_puts(out, "\n|");
     for (size_t i = 0; i < section->column_count; i++)
-        buf_puts(out, is_numeric(section, i) ? " ---: |" : " --- |");
+        buf_puts(out, doc_is_numeric(section, i) ? " ---: |" : " --- |");
     for (size_t row = 0; row < doc_rows(section); row++) {
         buf_puts(out, "\n|");
         for (size_t i = 0; i < section->column_count; i++)
@@ -68,6 +58,10 @@ static bool write_markdown(const struct document *doc, struct buf *out, struct e
     buf_puts(out, "\n\n");
     add_text(doc->subtitle, out);
     buf_puts(out, "\n\n");
+    if (doc->lead.len) {
+        add_text(doc->lead, out);
+        buf_puts(out, "\n\n");
+    }
     for (size_t i = 0; i < doc->count; i++) {
         const struct doc_section *section = &doc->sections[i];
         if (section->only_sheet)

@@ -82,6 +82,7 @@ test("one run has a report, too", async () => {
   assert.equal(section_of(report, "Verdict"), undefined);
   assert.ok(section_of(report, "Findings").rows.length > 0);
   assert.equal(report.title, "h100");
+  assert.equal((await json_of("run=h100&run=mi300x")).title, "h100 and mi300x");
 });
 
 test("the page brings everything itself and nothing that runs", async () => {
@@ -95,6 +96,9 @@ test("the page brings everything itself and nothing that runs", async () => {
     [304, headers["content-security-policy"]]);
   assert.doesNotMatch(text, /<script|<link|src=|@import|url\(/);
   assert.match(text, /@media print/);
+  const said = /mi300x takes \d+\.\d+ ms per step, [\d.]+ % (less|more) than h100: noise unknown\./;
+  assert.match(/<p class="lead">([^<]*)</.exec(text)[1], said);
+  assert.match((await text_of("run=h100&run=mi300x&format=md")).text, said);
 });
 
 test("names are never markup", async () => {
