@@ -20,7 +20,7 @@ static const char style[] =
     "text-align:right;white-space:nowrap}small{display:block}.w{min-width:16rem}"
     ".lead{font-size:1.15rem;margin:1rem 0 0}a{color:var(--link)}"
     "@media (max-width:48rem){body{margin:1rem auto}td:first-child{position:sticky;left:0;"
-    "min-width:6rem;max-width:9rem;background:Canvas}}"
+    "min-width:7.5rem;max-width:9rem;background:Canvas}}.r{text-align:right}"
     "@media print{body{margin:0;max-width:none;font-size:10pt}h2{break-after:avoid}"
     "tr{break-inside:avoid}a{color:inherit;text-decoration:none}div{overflow:visible}}";
 
@@ -66,10 +66,12 @@ static double largest(const struct doc_section *section)
     return most;
 }
 
-// most: of the bars of its column, 0 without bars.
-static void add_cell(const struct doc_cell *cell, double most, struct buf *out)
+// most: of the bars of its column, 0 without bars; text stands where the column's numbers do.
+static void add_cell(const struct doc_cell *cell, bool numeric, double most, struct buf *out)
 {
-    buf_puts(out, isnan(cell->number) ? "<td>" : "<td class=\"n\">");
+    buf_puts(out, !numeric              ? "<td>"
+                  : isnan(cell->number) ? "<td class=\"r\">"
+                                        : "<td class=\"n\">");
     if (most > 0 && !isnan(cell->number))
         add_bar(cell->number, most, out);
     if (cell->href.len) {
@@ -77,7 +79,7 @@ static void add_cell(const struct doc_cell *cell, double most, struct buf *out)
         add_text(cell->href, out);
         buf_puts(out, "\">");
     }
-    add_text(cell->text, out);
+    add_text(cell->text.len ? cell->text : STR("–"), out);
     buf_puts(out, cell->href.len ? "</a>" : "");
     if (cell->note.len)
         add_element("small", cell->note, out);
@@ -110,7 +112,7 @@ static void add_table(const struct doc_section *section, struct buf *out)
     for (size_t row = 0; row < doc_rows(section); row++) {
         buf_puts(out, "<tr>");
         for (size_t i = 0; i < section->column_count; i++)
-            add_cell(&section->cells[row * section->column_count + i],
+            add_cell(&section->cells[row * section->column_count + i], doc_is_numeric(section, i),
                      i + 1 == section->bars ? most : 0, out);
         buf_puts(out, "</tr>\n");
     }
