@@ -146,20 +146,25 @@ function use_gestures({ points, place, text_of, onopen, onpick }) {
     onPointerMove: (event) => set_at(index(event)), onPointerLeave: () => set_at(-1) } };
 }
 
-const STEP_KEYS = html`
+const step_keys = (points, alarmed) => html`
   <li><span class="key-dot"></span>a run's median step</li>
   <li><span class="key-band"></span>95 % interval from its steps</li>
   <li><span class="key-level"></span>median of a level</li>
-  <li><span class="key-ring"></span>beyond the noise of the series</li>
-  <li><span class="key-flag" aria-hidden="true">⚑</span>new alert</li>`;
+  ${points.some(({ outlier }) => outlier) && html`<li><span class="key-ring"></span>beyond the noise
+    of the series</li>`}
+  ${points.some(({ run }) => alarmed.has(run)) && html`<li><span class="key-flag"
+    aria-hidden="true">⚑</span>new alert</li>`}`;
 
 const FIGURE_KEYS = html`<li><span class="key-dot"></span>a run</li>
   <li><span class="key-level"></span>median of the runs shown</li>`;
 
-const Legend = ({ judged }) => html`<ul class="legend trend-legend">${
-  judged ? STEP_KEYS : FIGURE_KEYS}
-  ${PARTS.map(({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${
-    label}</li>`)}</ul>`;
+/** Of what is drawn only. */
+function Legend({ judged, points, alarmed }) {
+  const parts = PARTS.filter(({ column }) => points.some((point) => point[column] > 0));
+  return html`<ul class="legend trend-legend">${judged ? step_keys(points, alarmed) : FIGURE_KEYS}
+    ${parts.map(({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${
+      label}</li>`)}</ul>`;
+}
 
 /**
  * @param {{points: import("./trend_model.mjs").Point[],
@@ -186,7 +191,7 @@ export function TrendLine(props) {
   const [keys, keys_help] = use_keys(KEYS);
   const { at, handlers } = use_gestures({ ...props, place });
   return html`<${ChartFigure} caption=${caption} actions=${actions}
-      legend=${html`<${Legend} judged=${judged} />`}>
+      legend=${html`<${Legend} judged=${judged} points=${points} alarmed=${props.alarmed} />`}>
     <div class="trend-chart" ref=${ref}>
       <svg width=${width} height=${place.bottom + BOTTOM} ...${keys}
           aria-label=${caption} class=${at >= 0 ? "opens" : ""}

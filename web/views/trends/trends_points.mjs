@@ -61,7 +61,8 @@ function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
         figure.metric === "" ? "slower" : "higher"}`,
       cell: (row) => rows[row].share === null ? "–" : html`<span
         title=${change_words(rows[row].share, figure)}>${delta_mark(rows[row].share)}</span>` },
-    { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
+    rows.some(({ run }) => events.has(run)) && { key: "what", label: "What happened",
+      sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
     { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 4,
       width_px: 260, help: "The eight parts of a step, all runs on one scale",
