@@ -43,9 +43,16 @@ export const TOP_LEVELS = ["bar", "category"];
 export const MODULE_FIELDS = { fields: "path,depth,base_ns,cand_ns,delta_ns,delta_self_ns,"
   + "base_calls,cand_calls,base_path,cand_path" };
 
+/** Without the programs and the candidate's kernels, which an opened row asks for. */
+export const PARITY_FIELDS = { fields: "waterfall,op,dims,types,base_kernel,base_ns,cand_ns,"
+  + "delta_ns,base_calls,cand_calls,base_roofline_ns,cand_roofline_ns,base_peak_share,"
+  + "cand_peak_share,hardware_ratio,calls_ns,hardware_ns,software_ns,unattributed_ns,"
+  + "shortfall_ns,behind,bound,note,no_benchmark" };
+
 // In the order in which a reader meets them.
 const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op" }], ["runs"],
-  ["modules", MODULE_FIELDS], ["parity"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
+  ["modules", MODULE_FIELDS], ["parity", PARITY_FIELDS],
+  ["collectives"], ["ranks"], ["memory"], ["findings"]];
 
 /** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
 export function use_early_tables(query, ready) {

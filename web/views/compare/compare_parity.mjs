@@ -9,7 +9,7 @@ import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { use_compare_table } from "./compare_data.mjs";
+import { PARITY_FIELDS, use_compare_table } from "./compare_data.mjs";
 import { pair_text } from "./pair_model.mjs";
 import { has_ledger, ledger_rows, parity_sums } from "./parity_model.mjs";
 
@@ -37,8 +37,10 @@ function facts_of(row) {
 }
 
 /** The figures behind a row, its kernels, and the program. */
-function Detail({ row }) {
-  const names = [["Base", row.base_kernel], ["Candidate", row.cand_kernel]];
+function Detail({ query, row }) {
+  const { rows: [more] } = use_compare_table(query, "parity", { waterfall: row.waterfall,
+    fields: "cand_kernel,benchmark" }, row.waterfall !== null);
+  const names = [["Base", row.base_kernel], ["Candidate", more?.cand_kernel]];
   return html`<div class="kernel-detail">
     ${row.inputs && html`<p class="kernel-full"><span class="faint">Inputs</span><code>${
       row.inputs}</code></p>`}
@@ -46,9 +48,9 @@ function Detail({ row }) {
       class="kernel-full"><span class="faint">${side}</span><code>${name}</code></p>`)}
     <dl class="facts">${facts_of(row).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
-    ${row.benchmark && html`<div class="parity-code"><p class="faint">Times a call on the GPU
-      it runs on <${CopyButton} text=${row.benchmark} label="Copy the program" /></p>
-      <pre tabindex="0" role="region" aria-label="PyTorch program">${row.benchmark}</pre></div>`}
+    ${more?.benchmark && html`<div class="parity-code"><p class="faint">Times a call on the GPU
+      it runs on <${CopyButton} text=${more.benchmark} label="Copy the program" /></p>
+      <pre tabindex="0" role="region" aria-label="PyTorch program">${more.benchmark}</pre></div>`}
     </div>`;
 }
 
@@ -105,7 +107,7 @@ export function Parity({ query, floor_ns, runs }) {
   const [view, change] = use_query(DEFAULTS);
   const [opened, set_opened] = useState(-1);
   const [whole, set_whole] = useState(false);
-  const { resource, rows, links, frame: raw } = use_compare_table(query, "parity");
+  const { resource, rows, links, frame: raw } = use_compare_table(query, "parity", PARITY_FIELDS);
   const frame = useMemo(() => ({ ...frame_of(ledger_rows(rows)), help: raw.help }), [rows, raw]);
   const order = useMemo(() => sort_rows(frame, frame.columns.order ?? [], view.parity_sort),
     [frame, view.parity_sort]);
@@ -119,7 +121,8 @@ export function Parity({ query, floor_ns, runs }) {
       <${Table} caption="Parity" frame=${frame} rows=${shown}
         columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
         onsort=${(next) => change({ parity_sort: next })}
-        opened=${opened} detail=${(row) => html`<${Detail} row=${row_at(frame, row)} />`} />
+        opened=${opened} detail=${(row) => html`<${Detail} query=${query}
+          row=${row_at(frame, row)} />`} />
       ${shown.length < order.length && html`<p class="table-foot"><button type="button"
         class="link" onClick=${() => set_whole(true)}>Show all ${order.length} rows</button></p>`}`
       : html`<p class="empty-line">The gap cannot be attributed: no operator has known work on
