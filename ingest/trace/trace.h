@@ -108,7 +108,7 @@ struct counter {
                               // or 0
     str_id name, key;
     uint32_t first, count; // its samples
-    uint32_t reserved;     // 0
+    uint32_t reserved[2];  // 0: counters are stored and compared as bytes
 };
 
 // A counter's value from a time on.
