@@ -12,6 +12,8 @@
 #include "analysis/stats/stats.h"
 #include "ingest/base/clock.h"
 
+#include <math.h>
+
 enum { MOST_RESTARTS = 10000 };
 
 struct log_tables {
@@ -246,6 +248,15 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
     }
 }
 
+// What DeepSpeed prints of the whole job, in its older versions alone.
+static double mean_samples(const struct log_sequence *sequence)
+{
+    for (size_t i = sequence->count; i > 0; i--)
+        if (log_has_number(sequence->lines[i - 1].printed, LOG_MEAN_SAMPLES_PER_S))
+            return sequence->lines[i - 1].printed->values[LOG_MEAN_SAMPLES_PER_S];
+    return (double)NAN;
+}
+
 static void row_samples(const struct log_sequence *sequence, struct samples *samples,
                         struct row *row)
 {
@@ -254,7 +265,8 @@ static void row_samples(const struct log_sequence *sequence, struct samples *sam
         if (sequence->lines[i].steady && !isnan(sequence->lines[i].samples_per_s))
             samples->values[samples->count++] = ordered_of(sequence->lines[i].samples_per_s);
     struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
-    row_f64_if(row, LOGS_SAMPLES_PER_S, samples->count, ordered_double(found.median));
+    row_f64(row, LOGS_SAMPLES_PER_S,
+            samples->count ? ordered_double(found.median) : mean_samples(sequence));
 }
 
 static void row_step_times(const struct log_sequence *sequence, struct samples *samples,

@@ -13,6 +13,7 @@ enum form {
     PRECISION, // of which there are many spellings
     TEXT,      // as it is
     SWITCH,    // true or false, of any spelling
+    GATED,     // the same, or the function of an MLP that is gated
     DATA,      // synthetic or real
 };
 
@@ -50,17 +51,31 @@ enum form {
     ROW(overlap_param_gather, SWITCH, NULL)                  \
     ROW(parameters, AMOUNT, NULL)                            \
     ROW(rank_parameters, AMOUNT, NULL)                       \
+    ROW(active_parameters, AMOUNT, NULL)                     \
+    ROW(trainable_parameters, AMOUNT, NULL)                  \
+    ROW(adapter, WORD, NULL)                                 \
     ROW(layers, COUNT, "layers")                             \
     ROW(hidden_size, COUNT, NULL)                            \
     ROW(ffn_hidden_size, COUNT, NULL)                        \
     ROW(heads, COUNT, NULL)                                  \
     ROW(kv_heads, COUNT, NULL)                               \
     ROW(head_size, COUNT, NULL)                              \
-    ROW(gated_mlp, SWITCH, NULL)                             \
+    ROW(gated_mlp, GATED, NULL)                              \
     ROW(vocabulary_size, COUNT, "tokens")                    \
     ROW(padded_vocabulary_size, COUNT, "tokens")             \
     ROW(experts, COUNT, NULL)                                \
     ROW(experts_per_token, COUNT, NULL)                      \
+    ROW(expert_ffn_hidden_size, COUNT, NULL)                 \
+    ROW(expert_layers, TEXT, NULL)                           \
+    ROW(dense_layers, COUNT, "layers")                       \
+    ROW(shared_experts, COUNT, NULL)                         \
+    ROW(shared_expert_ffn_hidden_size, COUNT, NULL)          \
+    ROW(latent_attention, SWITCH, NULL)                      \
+    ROW(latent_query_size, COUNT, NULL)                      \
+    ROW(latent_kv_size, COUNT, NULL)                         \
+    ROW(latent_key_size, COUNT, NULL)                        \
+    ROW(latent_rotary_size, COUNT, NULL)                     \
+    ROW(latent_value_size, COUNT, NULL)                      \
     ROW(optimizer, WORD, NULL)                               \
     ROW(learning_rate, NUMBER, NULL)                         \
     ROW(weight_decay, NUMBER, NULL)                          \
@@ -246,6 +261,13 @@ static const struct alias aliases[] = {
     AS("total_parameters", parameters),
     AS("total_params", parameters),
     AS("rank_parameters", rank_parameters),
+    AS("active_parameters", active_parameters),
+    AS("trainable_parameters", trainable_parameters),
+    AS("adapter", adapter),
+    AS("finetuning_type", adapter),
+    AS("peft_scheme", adapter),
+    AS("peft_type", adapter),
+    AS("use_peft", adapter),
     AS("model_name", model),
     AS("model.name", model),
     AS("pre_trainer.model", model),
@@ -276,6 +298,7 @@ static const struct alias aliases[] = {
     AS("head_dim", head_size),
     AS("swiglu", gated_mlp),
     AS("gated_linear_unit", gated_mlp),
+    AS("hidden_act", gated_mlp),
     AS("vocab_size", vocabulary_size),
     AS("padded_vocab_size", padded_vocabulary_size),
     AS("num_experts", experts),
@@ -284,6 +307,24 @@ static const struct alias aliases[] = {
     AS("n_routed_experts", experts),
     AS("moe_router_topk", experts_per_token),
     AS("num_experts_per_tok", experts_per_token),
+    AS("moe_top_k", experts_per_token),
+    AS("moe_ffn_hidden_size", expert_ffn_hidden_size),
+    AS("moe_intermediate_size", expert_ffn_hidden_size),
+    AS("moe_layer_freq", expert_layers),
+    AS("decoder_sparse_step", expert_layers),
+    AS("first_k_dense_replace", dense_layers),
+    AS("n_shared_experts", shared_experts),
+    AS("num_shared_experts", shared_experts),
+    AS("moe_shared_expert_intermediate_size", shared_expert_ffn_hidden_size),
+    AS("shared_expert_intermediate_size", shared_expert_ffn_hidden_size),
+    AS("multi_latent_attention", latent_attention),
+    AS("q_lora_rank", latent_query_size),
+    AS("kv_lora_rank", latent_kv_size),
+    AS("qk_nope_head_dim", latent_key_size),
+    AS("qk_head_dim", latent_key_size),
+    AS("qk_rope_head_dim", latent_rotary_size),
+    AS("qk_pos_emb_head_dim", latent_rotary_size),
+    AS("v_head_dim", latent_value_size),
     // training
     AS("optimizer", optimizer),
     AS("optimizer.name", optimizer),
@@ -530,6 +571,16 @@ static void put_data(struct standard_setting *setting, struct str value)
     put(setting, is ? STR("synthetic") : STR("real"));
 }
 
+// SiLU is the function of gated MLPs only: of Llama, Mistral, Qwen, DeepSeek.
+static void put_gated(struct standard_setting *setting, struct str value)
+{
+    static const char *const gated[] = {"silu", "swiglu", "geglu", NULL};
+    if (is_true(value) || is_one_of(value, gated))
+        put(setting, STR("true"));
+    else if (is_false(value))
+        put(setting, STR("false"));
+}
+
 static void put_form(struct standard_setting *setting, enum form form, struct str value)
 {
     switch (form) {
@@ -540,6 +591,7 @@ static void put_form(struct standard_setting *setting, enum form form, struct st
     case TEXT: put(setting, value); break;
     case WORD: put_lower(setting, value); break;
     case DATA: put_data(setting, value); break;
+    case GATED: put_gated(setting, value); break;
     case SWITCH:
         if (is_true(value) || is_false(value))
             put(setting, is_true(value) ? STR("true") : STR("false"));
@@ -563,7 +615,8 @@ struct standard_setting standard_setting_of(struct str source, struct str name, 
     enum form form = standards[alias->standard].form;
     if (alias->word && is_true(value))
         put(&setting, str_of(alias->word));
-    else if (!alias->word && !(form == WORD && is_false(value)))
+    else if (!alias->word &&
+             !(form == WORD && is_false(value) && alias->standard != STANDARD_adapter))
         put_form(&setting, form, value);
     if (setting.len) {
         setting.place = alias->standard;

@@ -11,11 +11,11 @@ enum { LOG_UNUSED = -1 };
 #define MS         1e-3
 #define PERCENT    1e-2
 #define BYTES      "GiB GB"
-#define COUNTS     "K M B T" // nanotron's
+#define COUNTS     "K M B G T P" // nanotron's, and 1e9 by either letter
 #define BIT(value) (1u << (value))
 
 // Megatron-LM and what builds on it: Primus with both of its backends, DeepSpeed's Megatron,
-// Megatron-Bridge. Of "now/mean" the first counts.
+// GPT-NeoX, Megatron-Bridge. Of "now/mean" the first counts.
 static const struct log_field megatron[] = {
     {"consumed samples", LOG_CONSUMED_SAMPLES, 1, NULL},
     {"consumed tokens", LOG_CONSUMED_TOKENS, 1, NULL},
@@ -26,6 +26,7 @@ static const struct log_field megatron[] = {
     {"gloabl batch size", LOG_GLOBAL_BATCH, 1, NULL},
     {"lm loss", LOG_LOSS, 1, NULL},
     {"lm-loss", LOG_LOSS, 1, NULL},
+    {"lm_loss", LOG_LOSS, 1, NULL},
     {"loss", LOG_LOSS, 1, NULL},
     {"loss scale", LOG_UNUSED, 1, NULL},
     {"grad norm", LOG_GRAD_NORM, 1, NULL},
@@ -37,10 +38,12 @@ static const struct log_field megatron[] = {
     {"compute per GPU*", LOG_TFLOPS, 1, NULL},
     {"flop throughput*", LOG_TFLOPS, 1, NULL},
     {"TFLOPs", LOG_TFLOPS, 1, NULL},
+    {"approx flops per GPU", LOG_TFLOPS, 1, "TFLOPS"},
     {"tokens per GPU*", LOG_TOKENS_PER_S, 1, NULL},
     {"tokens/s/GPU*", LOG_TOKENS_PER_S, 1, NULL},
     {"tokens/sec/GPU", LOG_TOKENS_PER_S, 1, NULL},
     {"samples per second", LOG_SAMPLES_PER_S, 1, NULL},
+    {"samples/sec", LOG_SAMPLES_PER_S, 1, NULL},
     {"energy per GPU*", LOG_ENERGY_J, 1, NULL},
     {"power per GPU*", LOG_POWER_W, 1, NULL},
     {"mfu", LOG_MFU, PERCENT, NULL},
@@ -322,7 +325,7 @@ static bool ends_number(const char *units, struct str rest, double *factor)
     static const struct {
         char letter;
         double factor;
-    } counts[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}};
+    } counts[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
     if (rest.len == 0 || memchr(" \t/(%,])}|", *rest.at, 11))
         return true;
     for (const char *unit = units; unit && *unit;) {

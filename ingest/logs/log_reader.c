@@ -38,6 +38,8 @@ struct log_reader {
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t memory_step; // of the memory of a step that is still to come
     double memory;
+    char tail[FAR]; // of the last block
+    size_t tail_len;
 };
 
 // A line, and where in it the mark is.
@@ -407,6 +409,8 @@ static bool take_mark(struct log_reader *reader, size_t mark, const struct found
 // them; a piece counts as a line.
 struct search {
     const struct line *block;
+    struct str tail;      // of the block before
+    char around[2 * FAR]; // it and the start of this one
     size_t at;
     size_t first, end, past;    // of the line at `at`: where it ends, and after its LF
     size_t next;                // the end of the current piece
@@ -426,6 +430,16 @@ static void find_line(struct search *search)
     search->past = search->end + (to != NULL);
 }
 
+static struct str before_line(struct search *search, size_t first)
+{
+    struct str text = search->block->text, tail = search->tail;
+    if (first >= FAR)
+        return (struct str){text.at + first - FAR, FAR};
+    memcpy(search->around, tail.at, tail.len);
+    memcpy(search->around + tail.len, text.at, first);
+    return (struct str){search->around, tail.len + first};
+}
+
 static void enter_line(struct search *search)
 {
     if (search->at < search->next)
@@ -440,12 +454,11 @@ static void enter_line(struct search *search)
     size_t end = to ? (size_t)(to - text.at) : search->end;
     bool ended = to || search->past > search->end;
     search->next = end + ended;
-    search->line = (struct found){
-        .written = {{text.at + first, end - first}, ended},
-        .pos = search->block->pos + first,
-        .at = at - first,
-        .before = {text.at + first - (first < FAR ? first : FAR), first < FAR ? first : FAR},
-        .after = {text.at + search->next, text.len - search->next}};
+    search->line = (struct found){.written = {{text.at + first, end - first}, ended},
+                                  .pos = search->block->pos + first,
+                                  .at = at - first,
+                                  .before = before_line(search, first),
+                                  .after = {text.at + search->next, text.len - search->next}};
     if (search->line.after.len > FAR)
         search->line.after.len = FAR;
     memset(search->tried, 0, sizeof search->tried);
@@ -495,13 +508,15 @@ static bool take_every(struct log_reader *reader, struct search *search, struct 
 
 static bool take_block(struct log_reader *reader, const struct line *block, struct err *err)
 {
-    struct search search = {.block = block};
+    struct search search = {.block = block, .tail = {reader->tail, reader->tail_len}};
     while (search.at < block->text.len) {
         bool every = reader->arguments || reader->traceback != NO_POS;
         if (!(every ? take_every(reader, &search, err)
                     : take_next(reader, &search, block->text.len, err)))
             return false;
     }
+    reader->tail_len = block->text.len < FAR ? block->text.len : FAR;
+    memcpy(reader->tail, block->text.at + block->text.len - reader->tail_len, reader->tail_len);
     return true;
 }
 

@@ -4,14 +4,22 @@
 #include "ingest/logs/log_fields.h"
 #include "ingest/logs/log_text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 const struct log_setting_row log_setting_rows[] = {
     // parameters: Megatron-LM, NeMo, PyTorch Lightning; torchtitan; nanotron, nanoGPT; MaxText
-    {"number of parameters on (tensor, pipeline) model parallel rank (0, 0): ", LOG_AMOUNT, false,
+    {"number of parameters on (tensor, pipeline) model parallel rank (", LOG_RANK, false,
      "rank_parameters"},
     {"Total params", LOG_OF, false, "rank_parameters"},
     {" total parameters", LOG_OF, false, "model_parameters"},
     {"number of parameters: ", LOG_AMOUNT, false, "model_parameters"},
     {"number parameters: ", LOG_AMOUNT, false, "model_parameters"},
+    // PEFT and what prints with it; unsloth; HF Trainer; torchtitan's mixtures of experts
+    {"trainable params: ", LOG_PART, false, "trainable_parameters"},
+    {"Trainable parameters = ", LOG_PART, false, "trainable_parameters"},
+    {"Number of trainable parameters = ", LOG_AMOUNT, false, "trainable_parameters"},
+    {"Total parameter count: dense ", LOG_AFTER, false, "active_parameters"},
     // Megatron-LM; the block of arguments is read as such
     {"using world size: ", LOG_LIST, true, NULL},
     // "Building MockGPTDataset splits with sizes=..."
@@ -99,6 +107,63 @@ static bool set_amount(struct evidence *evidence, const char *name, struct str t
     return set(evidence, str_of(name), text, err);
 }
 
+// "0, 1): 504889344" and "0 ,1): 504889344"; the first rank's count is also known by the name
+// alone.
+static bool set_rank(struct evidence *evidence, const char *name, struct str text, struct err *err)
+{
+    char full[64];
+    int64_t at[2] = {-1, -1};
+    size_t from = 0, to = 0, end = str_find(text, STR("): "));
+    for (size_t i = 0; end < text.len && i < 2; i++) {
+        for (from = to; from < end && !str_is_digit(text.at[from]);)
+            from++;
+        for (to = from; to < end && str_is_digit(text.at[to]);)
+            to++;
+        if (!str_to_i64((struct str){text.at + from, to - from}, &at[i]))
+            return true;
+    }
+    if (end >= text.len)
+        return true;
+    struct str count = log_trim(log_from(text, end + 3));
+    snprintf(full, sizeof full, "%s.%" PRId64 ".%" PRId64, name, at[0], at[1]);
+    return set(evidence, str_of(full), count, err) &&
+           (at[0] || at[1] || set(evidence, str_of(name), count, err));
+}
+
+static struct str number_at(struct str text)
+{
+    size_t len = 0;
+    while (len < text.len && (str_is_digit(text.at[len]) || text.at[len] == ','))
+        len++;
+    while (len && text.at[len - 1] == ',')
+        len--;
+    return (struct str){text.at, len};
+}
+
+// "4,194,304 || all params: 6,742,609,920 || trainable%: 0.06", "41,943,040 of 8,072,204,288 (0.52%
+// trained)", "24,313,856/3,000,000,000 (0.81% trained)"
+static bool set_part(struct evidence *evidence, const char *name, struct str text, struct err *err)
+{
+    static const char *const between[] = {" || all params: ", " of ", "/"};
+    struct str part = number_at(text);
+    if (!set(evidence, str_of(name), part, err))
+        return false;
+    text = log_from(text, part.len);
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++)
+        if (part.len && str_starts_with(text, str_of(between[i])))
+            return set(evidence, STR("model_parameters"),
+                       number_at(log_from(text, strlen(between[i]))), err);
+    return true;
+}
+
+// "dense 1,234, sparse 15,000, active 2,345"
+static bool set_active(struct evidence *evidence, const char *name, struct str text,
+                       struct err *err)
+{
+    size_t at = str_find(text, STR(", active "));
+    return at == SIZE_MAX || set(evidence, str_of(name), number_at(log_from(text, at + 9)), err);
+}
+
 // "54.7 M    Total params", "size: 8,030,261,248 total parameters"
 static bool set_amount_before(struct evidence *evidence, const char *name, struct str before,
                               struct err *err)
@@ -157,6 +222,9 @@ bool log_setting_read(const struct log_setting_row *row, struct str text, size_t
     case LOG_BEFORE: return set_dataset(evidence, (struct str){text.at, at}, err);
     case LOG_TRAIN: return set_train(evidence, log_from(text, at), err);
     case LOG_AMOUNT: return set_amount(evidence, row->name, after, err);
+    case LOG_RANK: return set_rank(evidence, row->name, after, err);
+    case LOG_PART: return set_part(evidence, row->name, after, err);
+    case LOG_AFTER: return set_active(evidence, row->name, after, err);
     case LOG_OF: return set_amount_before(evidence, row->name, (struct str){text.at, at}, err);
     }
     return true;

@@ -13,6 +13,9 @@ enum log_setting_form {
     LOG_TRAIN,  // HF's last dictionary
     LOG_AMOUNT, // a number follows the mark: "8.030 billion"
     LOG_OF,     // a number stands before the mark: "54.7 M", "8,030,261,248"
+    LOG_RANK,   // "0, 1): 504889344" after the mark: of a tensor and a pipeline rank
+    LOG_PART,   // "4,194,304 || all params: 6,742,609,920": those that are trained, and all
+    LOG_AFTER,  // "dense 1,234, sparse 15,000, active 2,345" after the mark
 };
 
 struct log_setting_row {

@@ -426,11 +426,25 @@ static void what_says_nothing_has_no_tables_but_a_doubt(void **state)
     assert_int_equal(trust_count(&f->report, "file_without_rows"), 1);
 }
 
+// Older versions of DeepSpeed print no rate of a step.
+static void a_rate_of_the_whole_job_stands_where_steps_have_none(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 1; i <= 8; i++) {
+        struct log_step step = step_of(10 * i, 1.5, 2);
+        log_step_set(&step, LOG_MEAN_SAMPLES_PER_S, 80 + i);
+        print_step(f, step);
+    }
+    const struct table *logs = table_named(f, "logs");
+    assert_true(table_cell(logs, 0, LOGS_SAMPLES_PER_S)->f == 88);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(lines_of_several_ranks_are_one_step),
         TEST(times_far_apart_are_no_step_times),
         TEST(a_log_that_always_restarts_has_few_rows_to_draw),

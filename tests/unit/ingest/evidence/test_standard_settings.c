@@ -66,6 +66,12 @@ static void values_have_one_form(void **state)
     assert_string_equal(shown("", "model_parameters", "8,030,261,248"), "parameters=8030261248");
     assert_string_equal(shown("", "n_params", "8.03 billion"), "parameters=8030000000");
     assert_string_equal(shown("", "rank_parameters", "54.7 M"), "rank_parameters=54700000");
+    assert_string_equal(shown("", "hidden_act", "silu"), "gated_mlp=true");
+    assert_string_equal(shown("", "hidden_act", "gelu"), "");
+    assert_string_equal(shown("", "use_peft", "False"), "adapter=false");
+    assert_string_equal(shown("", "finetuning_type", "LoRA"), "adapter=lora");
+    assert_string_equal(shown("", "moe_layer_freq", "([0]*1+[1]*26)"),
+                        "expert_layers=([0]*1+[1]*26)");
     assert_string_equal(shown("", "num_parameters", "8B?"), "");
     assert_string_equal(shown("", "num_parameters", "many"), "");
     assert_string_equal(shown("", "sequence_parallel", "yes"), "sequence_parallel=true");

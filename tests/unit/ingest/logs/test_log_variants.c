@@ -6,6 +6,7 @@
 #include "ingest/source/source.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -29,20 +30,25 @@ static int tear_down(void **state)
     return 0;
 }
 
-// By what it is found to be.
-static void read_file(struct str text, const char *name)
+// By what it is found to be; in pieces of that size, 0: as one.
+static void read_pieces(struct str text, const char *name, size_t bytes)
 {
     struct err err = {.pos = ERR_NO_POS};
     const struct format *format = format_find(text, str_of(name));
     assert_non_null(format);
     if (!format->gather)
         fail_msg("%s is taken for %s", name, format->name);
-    struct source *source = source_mem_open(text.at, text.len, 0, &err);
+    struct source *source = source_mem_open(text.at, text.len, bytes, &err);
     assert_non_null(source);
     struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
     if (!format->gather(&input, &err))
         fail_msg("%s: %s", text.at, err.msg);
     source_close(source);
+}
+
+static void read_file(struct str text, const char *name)
+{
+    read_pieces(text, name, 0);
 }
 
 static void assert_value(const char *text, size_t at, enum log_value value, double wanted)
@@ -453,11 +459,101 @@ static void other_words_before_a_data_set_are_no_name(void **state)
     assert_true(str_equal(evidence.settings[0].value, STR("c4")));
 }
 
+// As axolotl's: figures follow the bar of their step, wherever a block of the file ends.
+static void a_bar_at_the_end_of_a_block_numbers_what_follows(void **state)
+{
+    (void)state;
+    enum { STEPS = 40 };
+    char text[STEPS * 128];
+    size_t len = 0;
+    for (int i = 1; i <= STEPS; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len,
+                                "\r %2d%%|###  | %d/40 [00:%02d<00:00,  5.00s/it]\n"
+                                "{'loss': 1.5, 'grad_norm': 1.5, 'epoch': 0.%02d}\n",
+                                i * 5 / 2, i, i, i);
+    for (size_t bytes = 90; bytes < 700; bytes += 61) {
+        forget();
+        read_pieces((struct str){text, len}, "train.log", bytes);
+        assert_int_equal(evidence.log.step_count, STEPS);
+        for (int i = 0; i < STEPS; i++)
+            assert_int_equal(evidence.log.steps[i].step, i + 1);
+    }
+}
+
+static void nanotron_counts_in_giga(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "10/17/2025 16:31:56 [INFO|DP=0|PP=0|TP=0]: iteration: 327281 / 378950 | consumed_tokens: "
+        "85.8G | elapsed_time_per_iteration_ms: 11.5K | tokens_per_sec: 22.8K | "
+        "tokens_per_sec_per_gpu: 11.4K | lm_loss: 2.38 | model_tflops_per_gpu: 38.3\n";
+    read_file(str_of(line), "train.log");
+    assert_value(line, 0, LOG_CONSUMED_TOKENS, 85.8e9);
+    assert_value(line, 0, LOG_STEP_S, 11.5);
+    assert_value(line, 0, LOG_TFLOPS, 38.3);
+}
+
+static void neox_names_its_figures_in_its_own_way(void **state)
+{
+    (void)state;
+    static const char line[] =
+        " samples/sec: 7.799 | iteration       34/   10000 | elapsed time per iteration (ms): "
+        "4103.1 | learning rate: 2.111E-06 | approx flops per GPU: 112.9TFLOPS | lm_loss: "
+        "1.118665E+01 | number of skipped iterations:   0 | number of nan iterations:   0 |\n";
+    read_file(str_of(line), "train.log");
+    assert_int_equal(evidence.log.steps[0].step, 34);
+    assert_value(line, 0, LOG_SAMPLES_PER_S, 7.799);
+    assert_value(line, 0, LOG_TFLOPS, 112.9);
+    assert_value(line, 0, LOG_LOSS, 11.18665);
+}
+
+static void assert_setting(const char *name, const char *value)
+{
+    for (size_t i = 0; i < evidence.setting_count; i++)
+        if (str_equal(evidence.settings[i].name, str_of(name))) {
+            assert_true(str_equal(evidence.settings[i].value, str_of(value)));
+            return;
+        }
+    fail_msg("no %s", name);
+}
+
+#define STEP_LINE "step: 1  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+
+static void parts_of_the_model_are_settings(void **state)
+{
+    (void)state;
+    read_file(STR("trainable params: 4,194,304 || all params: 6,742,609,920 || trainable%: "
+                  "0.0622\n" STEP_LINE),
+              "train.log");
+    assert_setting("trainable_parameters", "4,194,304");
+    assert_setting("model_parameters", "6,742,609,920");
+    forget();
+    read_file(STR("Trainable parameters = 41,943,040 of 8,072,204,288 (0.52% trained)\n"
+                  "[rank0] Total parameter count: dense 1,234, sparse 15,000, active "
+                  "2,345\n" STEP_LINE),
+              "train.log");
+    assert_setting("trainable_parameters", "41,943,040");
+    assert_setting("model_parameters", "8,072,204,288");
+    assert_setting("active_parameters", "2,345");
+    forget();
+    read_file(STR(" > number of parameters on (tensor, pipeline) model parallel rank (0, "
+                  "0): 504889344\n > number of parameters on (tensor, pipeline) model "
+                  "parallel rank (0 ,1): 504888320\n" STEP_LINE),
+              "train.log");
+    assert_setting("rank_parameters", "504889344");
+    assert_setting("rank_parameters.0.0", "504889344");
+    assert_setting("rank_parameters.0.1", "504888320");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_bar_at_the_end_of_a_block_numbers_what_follows),
+        TEST(nanotron_counts_in_giga),
+        TEST(neox_names_its_figures_in_its_own_way),
+        TEST(parts_of_the_model_are_settings),
         TEST(a_line_is_read_behind_whatever_a_launcher_prints),
         TEST(other_spellings_are_the_same_figures),
         TEST(nemo_may_print_no_times),
