@@ -5,6 +5,7 @@
 #include "analysis/names/peaks.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "analysis/run/run_model_flops.h"
 #include "analysis/run/run_monitors.h"
 #include "analysis/run/run_stated.h"
@@ -359,6 +360,18 @@ static bool find_peak(const struct figures *figures, const struct peak **peak, s
     return true;
 }
 
+static bool doubt_flops(struct report *report, const char *why, struct err *err)
+{
+    struct doubt doubt = {.item = "model_flops_unknown",
+                          .severity = "info",
+                          .count = 1,
+                          .effect =
+                              "there is no TFLOP/s and no MFU by the log's tokens per second"};
+    doubt.detail =
+        arena_printf(report->arena, err, "MFU is not computed from tokens per second: %s", why);
+    return doubt.detail && doubt_add_of_run(report, &doubt, err);
+}
+
 // TFLOP/s of logs that state only tokens per second, or what they follow from.
 static bool derive_tflops(struct figures *figures, double *tflops, struct err *err)
 {
@@ -373,8 +386,10 @@ static bool derive_tflops(struct figures *figures, double *tflops, struct err *e
         *tflops = tokens * model.per_token / 1e12;
         figures->values[COMPUTED][RUN_FIGURE_TFLOPS] = *tflops;
         figures->basis[RUN_FIGURE_TFLOPS] = model.basis;
+        return true;
     }
-    return true;
+    return !isnan(figures->values[FROM_LOG][RUN_FIGURE_MFU]) ||
+           doubt_flops(figures->report, model.why, err);
 }
 
 static bool derive_mfu(struct figures *figures, struct err *err)

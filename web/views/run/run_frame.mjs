@@ -113,9 +113,13 @@ function trust_text({ detail, effect, count: n, ranks }, { received }) {
   return `${capital(who + detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
 }
 
+/** Why there is no MFU stands on the page of the log. */
+const is_of_log = ({ item }) => item === "model_flops_unknown";
+
 /** The worst entry of the trust report, on every page. */
 function TrustStrip({ run, trust, partial }) {
-  const groups = trust_groups((trust ?? []).filter((row) => !partial || !is_missing_ranks(row)));
+  const groups = trust_groups((trust ?? []).filter((row) => !is_of_log(row) &&
+    (!partial || !is_missing_ranks(row))));
   if (groups.length === 0) return null;
   const others = groups.length - 1;
   return html`<${Notice} kind="warning">

@@ -2,7 +2,8 @@
 // What the training logs of a run say: loss and speed over steps, slow steps, events, settings.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, count, number, percent, plural, time_text } from "../../base/format.mjs";
+import { bytes, capital, count, number, percent, plural, time_text } from
+  "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Figure, Lead, Loaded, Loading } from "../../widgets/widgets.mjs";
@@ -29,6 +30,12 @@ function Computed({ rows }) {
         tokens/s<//>`
     : html`<${Figure} key=${metric} label="TFLOP/s per GPU" help=${basis}
         value=${number(value)}>from tokens/s<//>`));
+}
+
+/** Why nothing follows: "MFU is not computed from tokens per second: ...". */
+function Unknown({ trust }) {
+  const found = (trust ?? []).find(({ item }) => item === "model_flops_unknown");
+  return found ? html`<p class="faint">${capital(found.detail)}.</p>` : null;
 }
 
 /** The figures of the log with the most steps; those that it does not print are left out. */
@@ -199,7 +206,7 @@ const NoLog = () => html`<${Empty} title="No training log yet">
     down: <code>curl -F run=NAME -F trace=@train.log HOST/upload</code>.
     ${" "}<a href="/docs/recording">Which logs are read</a></p><//>`;
 
-function Content({ run, summary }) {
+function Content({ run, summary, trust }) {
   const live = use_live(run);
   const logs = use_table(run, "logs", ALL);
   const curve = use_table(run, "log_curve", ALL);
@@ -232,6 +239,7 @@ function Content({ run, summary }) {
       ${log && log.steps > 0 && html`<${Lead} text=${log_sentence(log)} />
       <${Figures} log=${log} help=${logs.frame.help}
         traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />
+      <${Unknown} trust=${trust} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
@@ -253,5 +261,5 @@ function Content({ run, summary }) {
 
 export default function Training({ route }) {
   return html`<${RunFrame} route=${route} title="Training">${(data, run) =>
-    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
+    html`<${Content} run=${run} summary=${data.summary} trust=${data.trust} />`}<//>`;
 }

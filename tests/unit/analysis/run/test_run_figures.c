@@ -322,25 +322,234 @@ static void a_shape_without_a_vocabulary_gives_none(void **state)
     assert_true(isnan(figure(f, "mfu", NULL)));
 }
 
-static void experts_and_adapters_give_no_utilization(void **state)
+static void set_all(struct fixture *f, const char *const (*settings)[2], size_t count)
 {
-    static const char *const others[][2] = {{"experts", "8"}, {"tensor_parallel_size", "2"}};
-    struct fixture *f = *state;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        f->run = (struct report){.arena = &f->arena};
-        add_tokens(f);
-        set(f, "rank_parameters", "8000000000");
-        set(f, others[i][0], others[i][1]);
-        assert_true(isnan(figure(f, "mfu", NULL)));
-    }
-    f->run = (struct report){.arena = &f->arena};
+    for (size_t i = 0; i < count; i++)
+        set(f, settings[i][0], settings[i][1]);
+}
+
+static void named(struct fixture *f, const char *name, const char *value)
+{
     struct row row = {.desc = &table_job_settings};
-    row_word(&row, JOB_SETTINGS_NAME, "peft.lora_r");
-    row_word(&row, JOB_SETTINGS_VALUE, "16");
+    row_word(&row, JOB_SETTINGS_NAME, name);
+    row_word(&row, JOB_SETTINGS_VALUE, value);
     end(f, &row, &f->run);
+}
+
+static void clear(struct fixture *f)
+{
+    f->run = (struct report){.arena = &f->arena};
     add_tokens(f);
-    set(f, "parameters", "8000000000");
+}
+
+#define SET_ALL(f, settings) set_all(f, settings, sizeof(settings) / sizeof *(settings))
+
+// Mixtral 8x7B: 46,702,792,704 parameters. An expert has 3 x 4096 x 14336 = 176,160,768 weights, of
+// which 6 of 8 rest in each of 32 layers: 46,702,792,704 - 32 x 6 x 176,160,768.
+static const char *const mixtral[][2] = {
+    {"layers", "32"},      {"hidden_size", "4096"}, {"ffn_hidden_size", "14336"},
+    {"gated_mlp", "true"}, {"experts", "8"},        {"experts_per_token", "2"},
+    {"heads", "32"},       {"kv_heads", "8"}};
+#define MIXTRAL_ACTIVE 12879925248.0
+
+static void of_experts_those_of_a_token_count(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    SET_ALL(f, mixtral);
+    set(f, "parameters", "46702792704");
+    assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * MIXTRAL_ACTIVE);
+    assert_basis(
+        f, "tflops_per_gpu",
+        "6 N operations per token: N = 12879925248 (parameters as stated, with 2 of 8 "
+        "experts per token); attention is not counted, as layers, hidden size and sequence "
+        "length are not all stated");
+}
+
+// Without its input embedding of 131,072,000 and the norms' 266,240; a router has 4096 x 8 weights.
+static void the_shape_of_experts_gives_their_weights(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    SET_ALL(f, mixtral);
+    set(f, "vocabulary_size", "32000");
+    assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * (MIXTRAL_ACTIVE - 131072000 - 266240));
+}
+
+// DeepSeek-V2-Lite: 15,706,484,224 parameters; attention of 27 layers with latents, a dense layer,
+// 26 with 6 of 64 experts of 1,408 and two shared ones.
+static void latent_attention_and_dense_layers_count(void **state)
+{
+    static const char *const shape[][2] = {{"layers", "27"},
+                                           {"hidden_size", "2048"},
+                                           {"heads", "16"},
+                                           {"kv_heads", "16"},
+                                           {"ffn_hidden_size", "10944"},
+                                           {"gated_mlp", "true"},
+                                           {"experts", "64"},
+                                           {"experts_per_token", "6"},
+                                           {"expert_ffn_hidden_size", "1408"},
+                                           {"shared_experts", "2"},
+                                           {"dense_layers", "1"},
+                                           {"latent_kv_size", "512"},
+                                           {"latent_key_size", "128"},
+                                           {"latent_rotary_size", "64"},
+                                           {"latent_value_size", "128"},
+                                           {"vocabulary_size", "102400"}};
+    const double attention = 2048.0 * 16 * 192 + 2048 * 576 + 512 * 16 * 256 + 16 * 128 * 2048;
+    const double experts = 3.0 * 2048 * 1408 * 8 + 2048 * 64, dense = 3.0 * 2048 * 10944;
+    const double active = 27 * attention + 26 * experts + dense + 2048.0 * 102400;
+    struct fixture *f = *state;
+    add_tokens(f);
+    SET_ALL(f, shape);
+    set(f, "seq_length", "4096");
+    assert_figure(f, "tflops_per_gpu", "computed",
+                  1e-9 * (6 * active + 12.0 * 27 * (16 * (192 + 128) / 2.0) * 4096));
+    clear(f);
+    SET_ALL(f, shape);
+    set(f, "parameters", "15706484224");
+    assert_figure(f, "tflops_per_gpu", "computed",
+                  6e-9 * (15706484224 - 26 * 58 * 3.0 * 2048 * 1408));
+    clear(f);
+    SET_ALL(f, shape);
+    set(f, "active_parameters", "2661150720"); // as the framework counted
+    assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * 2661150720);
+}
+
+static void layers_with_experts_are_those_of_the_pattern(void **state)
+{
+    static const struct {
+        const char *pattern;
+        double layers;
+    } cases[] = {{"([0]*1+[1]*31)", 31}, {"[0,1]*16", 16}, {"2", 16}, {"1", 32}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clear(f);
+        SET_ALL(f, mixtral);
+        set(f, "expert_layers", cases[i].pattern);
+        set(f, "parameters", "46702792704");
+        assert_figure(f, "tflops_per_gpu", "computed",
+                      6e-9 * (46702792704 - cases[i].layers * 6 * 176160768));
+    }
+}
+
+static void assert_why(struct fixture *f, const char *part)
+{
     assert_true(isnan(figure(f, "mfu", NULL)));
+    const struct table *trust = report_find(&f->run, "trust");
+    assert_non_null(trust);
+    assert_true(table_is(trust, 0, RUN_TRUST_ITEM, STR("model_flops_unknown")));
+    struct str detail = table_cell(trust, 0, RUN_TRUST_DETAIL)->s;
+    if (!str_contains_nocase(detail, str_of(part)))
+        fail_msg("%.*s", (int)detail.len, detail.at);
+}
+
+static void what_is_missing_for_the_utilization_is_said(void **state)
+{
+    struct fixture *f = *state;
+    clear(f);
+    assert_why(f, "no file states the size of the model");
+    clear(f);
+    set(f, "parameters", "46702792704");
+    set(f, "experts", "8");
+    assert_why(f, "how many of them a token uses");
+    clear(f);
+    set(f, "parameters", "46702792704");
+    set(f, "experts", "8");
+    set(f, "experts_per_token", "2");
+    assert_why(f, "how large one is");
+    clear(f);
+    SET_ALL(f, mixtral);
+    set(f, "expert_layers", "([0]*1+[1]*26)");
+    set(f, "parameters", "46702792704");
+    assert_why(f, "not understood");
+    clear(f);
+    set(f, "rank_parameters", "2000000000");
+    set(f, "pipeline_parallel_size", "4");
+    assert_why(f, "4 pipeline stages, and the files state the parameters of 0 of 4 ranks");
+    clear(f);
+    set(f, "trainable_parameters", "41943040");
+    assert_why(f, "only trainable parameters");
+}
+
+// Forward and the gradients of activations pass through frozen weights: 4 operations, not 6.
+static void frozen_weights_take_four_operations(void **state)
+{
+    struct fixture *f = *state;
+    clear(f);
+    set(f, "parameters", "8072204288");
+    set(f, "trainable_parameters", "41943040");
+    assert_figure(f, "tflops_per_gpu", "computed", 1e-9 * (4 * 8030261248.0 + 6 * 41943040.0));
+    assert_basis(
+        f, "tflops_per_gpu",
+        "4 N + 6 A operations per token: N = 8030261248 frozen (parameters as stated), A = "
+        "41943040 trained; attention is not counted, as layers, hidden size and sequence "
+        "length are not all stated");
+    clear(f);
+    named(f, "peft.lora_r", "16");
+    set(f, "parameters", "8000000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 32);
+    clear(f);
+    set(f, "adapter", "qlora");
+    set(f, "parameters", "8000000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 32);
+}
+
+static void what_only_sounds_like_an_adapter_is_none(void **state)
+{
+    struct fixture *f = *state;
+    clear(f);
+    named(f, "rollout.exploration_rate", "0.1");
+    named(f, "q_lora_rank", "1536");
+    named(f, "lora_r", "0");
+    named(f, "adapter_path_template", "x");
+    set(f, "parameters", "8000000000");
+    set(f, "trainable_parameters", "8000000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 48);
+    clear(f);
+    named(f, "lora_r", "16"); // a default of what does not use it
+    named(f, "use_peft", "False");
+    set(f, "parameters", "8000000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 48);
+}
+
+static void ranks_that_hold_a_model_together_give_its_parameters(void **state)
+{
+    struct fixture *f = *state;
+    clear(f);
+    set(f, "rank_parameters", "4000000000");
+    set(f, "tensor_parallel_size", "2");
+    assert_figure(f, "tflops_per_gpu", "computed", 48);
+    clear(f);
+    set(f, "tensor_parallel_size", "2");
+    set(f, "pipeline_parallel_size", "2");
+    set(f, "rank_parameters", "2100000000");
+    named(f, "rank_parameters.0.0", "2100000000");
+    named(f, "rank_parameters.1.0", "2100000000");
+    named(f, "rank_parameters.0.1", "1900000000");
+    named(f, "rank_parameters.0.1", "1900000000"); // of another file
+    named(f, "rank_parameters.1.1", "1900000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 48);
+    assert_basis(f, "tflops_per_gpu",
+                 "6 N operations per token: N = 8000000000 (parameters of 4 ranks together); "
+                 "attention is not counted, as layers, hidden size and sequence length are not all "
+                 "stated");
+}
+
+// A rank of Mixtral with experts over 4: 2 of 8 are its own, so that all it has works on a token.
+static void experts_over_ranks_are_counted_as_a_rank_has_them(void **state)
+{
+    struct fixture *f = *state;
+    clear(f);
+    SET_ALL(f, mixtral);
+    set(f, "expert_parallel_size", "4");
+    set(f, "rank_parameters", "12879925248");
+    assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * MIXTRAL_ACTIVE);
+    clear(f);
+    SET_ALL(f, mixtral);
+    set(f, "expert_parallel_size", "8");
+    set(f, "rank_parameters", "7242780672"); // 1 of 8: 32 x 176,160,768 less
+    assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * MIXTRAL_ACTIVE);
 }
 
 static void what_is_unknown_has_no_row(void **state)
@@ -379,7 +588,15 @@ int main(void)
         TEST(attention_counts_where_the_shape_is_stated),
         TEST(the_shape_of_a_model_gives_its_weights),
         TEST(a_shape_without_a_vocabulary_gives_none),
-        TEST(experts_and_adapters_give_no_utilization),
+        TEST(of_experts_those_of_a_token_count),
+        TEST(the_shape_of_experts_gives_their_weights),
+        TEST(latent_attention_and_dense_layers_count),
+        TEST(layers_with_experts_are_those_of_the_pattern),
+        TEST(what_is_missing_for_the_utilization_is_said),
+        TEST(frozen_weights_take_four_operations),
+        TEST(what_only_sounds_like_an_adapter_is_none),
+        TEST(ranks_that_hold_a_model_together_give_its_parameters),
+        TEST(experts_over_ranks_are_counted_as_a_rank_has_them),
         TEST(what_is_unknown_has_no_row),
         cmocka_unit_test(figures_are_known_by_name),
     };
