@@ -21,6 +21,7 @@ import { AXES, METRICS, chosen_of, event_label, files_of, known_of, log_sentence
 
 const ALL = { limit: "all" };
 const COMPUTED = { source: "computed", limit: "all" };
+const UNKNOWN = { item: "model_flops_unknown", limit: "all" };
 
 /** What follows from the speed and the size of the model, where the log does not print it. */
 function Computed({ rows }) {
@@ -33,10 +34,8 @@ function Computed({ rows }) {
 }
 
 /** Why nothing follows: "MFU is not computed from tokens per second: ...". */
-function Unknown({ trust }) {
-  const found = (trust ?? []).find(({ item }) => item === "model_flops_unknown");
-  return found ? html`<p class="faint">${capital(found.detail)}.</p>` : null;
-}
+const Unknown = ({ rows }) => rows.map(({ detail }) =>
+  html`<p key=${detail} class="faint">${capital(detail)}.</p>`);
 
 /** The figures of the log with the most steps; those that it does not print are left out. */
 function Figures({ log, help, traced_ns, computed }) {
@@ -206,7 +205,7 @@ const NoLog = () => html`<${Empty} title="No training log yet">
     down: <code>curl -F run=NAME -F trace=@train.log HOST/upload</code>.
     ${" "}<a href="/docs/recording">Which logs are read</a></p><//>`;
 
-function Content({ run, summary, trust }) {
+function Content({ run, summary }) {
   const live = use_live(run);
   const logs = use_table(run, "logs", ALL);
   const curve = use_table(run, "log_curve", ALL);
@@ -216,6 +215,7 @@ function Content({ run, summary, trust }) {
   const settings = use_table(run, "job_settings", ALL);
   const results = use_table(run, "job_results", ALL);
   const computed = use_table(run, "figures", COMPUTED);
+  const unknown = use_table(run, "trust", UNKNOWN);
   const monitors = use_table(run, "monitors", ALL);
   const series = use_table(run, "monitor_series", ALL);
   const monitored = use_table(run, "rank_monitors", ALL);
@@ -225,7 +225,7 @@ function Content({ run, summary, trust }) {
   const ranks = use_table(run, "hang_ranks", ALL);
   const progress = use_table(run, "hang_progress", ALL);
   const all = [logs, curve, events, slow, phases, settings, results, monitors, series, verdict,
-    groups, ranks, progress, monitored, monitored_series, computed];
+    groups, ranks, progress, monitored, monitored_series, computed, unknown];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     const has_steps = live.data?.points.length > 0;
@@ -239,7 +239,7 @@ function Content({ run, summary, trust }) {
       ${log && log.steps > 0 && html`<${Lead} text=${log_sentence(log)} />
       <${Figures} log=${log} help=${logs.frame.help}
         traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />
-      <${Unknown} trust=${trust} />
+      <${Unknown} rows=${unknown.rows} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
@@ -261,5 +261,5 @@ function Content({ run, summary, trust }) {
 
 export default function Training({ route }) {
   return html`<${RunFrame} route=${route} title="Training">${(data, run) =>
-    html`<${Content} run=${run} summary=${data.summary} trust=${data.trust} />`}<//>`;
+    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
 }
