@@ -11,12 +11,20 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define BEGIN_WITH(lock)                                      \
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "       \
-    "SELECT " lock "(hashtextextended(current_schema(), 0));" \
+#define BEGIN_WITH(settings, lock)                                              \
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " settings "SELECT " lock \
+    "(hashtextextended(current_schema(), 0));"                                  \
     "SELECT CAST(pg_current_xact_id() AS TEXT)"
-#define BEGIN_WRITE BEGIN_WITH("pg_advisory_xact_lock")
-#define BEGIN_CLAIM BEGIN_WITH("pg_advisory_xact_lock_shared")
+#define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
+// A claim goes along indexes, also while the database knows nothing yet of how many rows there are:
+// its guesses would have it look at all that wait.
+#define BEGIN_CLAIM                                                            \
+    BEGIN_WITH("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; " \
+               "SET LOCAL enable_bitmapscan = off; ",                          \
+               "pg_advisory_xact_lock_shared")
+
+enum { BEGIN_SIZE = 400 };
+_Static_assert(sizeof BEGIN_CLAIM <= BEGIN_SIZE, "room for what begins a transaction");
 
 static bool is_url(const char *place)
 {
@@ -88,15 +96,15 @@ static void limit_time(struct db *db, int64_t deadline_ns)
     db_postgres_of(db)->deadline_ns = deadline_ns;
 }
 
-static void write_begin(const struct db_postgres *pg, enum db_access access, char text[240])
+static void write_begin(const struct db_postgres *pg, enum db_access access, char text[BEGIN_SIZE])
 {
     int64_t left_ms = (pg->deadline_ns - clock_mono_ns()) / 1000000;
     if (access != DB_READ)
-        snprintf(text, 240, "%s", access == DB_WRITE ? BEGIN_WRITE : BEGIN_CLAIM);
+        snprintf(text, BEGIN_SIZE, "%s", access == DB_WRITE ? BEGIN_WRITE : BEGIN_CLAIM);
     else if (!pg->deadline_ns)
-        snprintf(text, 240, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+        snprintf(text, BEGIN_SIZE, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     else
-        snprintf(text, 240,
+        snprintf(text, BEGIN_SIZE,
                  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
                  "SET LOCAL statement_timeout = %lld",
                  (long long)(left_ms > 1 ? left_ms : 1));
@@ -104,7 +112,7 @@ static void write_begin(const struct db_postgres *pg, enum db_access access, cha
 
 static bool try_begin(struct db_postgres *pg, enum db_access access, struct err *err)
 {
-    char text[240];
+    char text[BEGIN_SIZE];
     write_begin(pg, access, text);
     pg->transaction[0] = '\0';
     PGresult *result = pg->pq.execute(pg->conn, text);

@@ -35,3 +35,14 @@ bool jobs_take_turn(struct db *db, struct job *job, struct err *err)
         job->id = 0;
     return true;
 }
+
+bool jobs_none_queued(struct store *store)
+{
+    int64_t id;
+    struct err ignored;
+    return store_number(store,
+                        "SELECT coalesce((SELECT id FROM job WHERE state = 'queued' "
+                        "ORDER BY due_ns, id LIMIT 1), 0)",
+                        (struct str){0}, &id, &ignored) &&
+           !id;
+}

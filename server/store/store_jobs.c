@@ -59,20 +59,26 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 // --- claiming -----------------------------------------------------------------------------------
 
 // A job that was running during a crash runs alone, and once it is due no other starts before it.
-#define NEXT                                                                             \
+// No join here: however many jobs wait, and whatever the database knows of the tables, it goes
+// along job_queue and asks for each job by keys.
+#define NEXT                                                                          \
+    "SELECT id FROM job WHERE state = 'queued' "                                      \
+    "AND (SELECT deleted_ns IS NULL FROM stored_run WHERE id = job.run_id) "          \
+    "AND coalesce((SELECT bytes FROM trace WHERE id = job.trace_id), "                \
+    "(SELECT bytes FROM input WHERE id = job.input_id), 0) <= ? "                     \
+    "AND (SELECT count(*) FROM job AS other WHERE other.state = 'running' "           \
+    "AND (other.crashes > 0 OR (other.run_id = job.run_id AND other.kind = job.kind " \
+    "AND other.trace_id IS NOT DISTINCT FROM job.trace_id))) = 0 "                    \
+    "ORDER BY due_ns, id LIMIT 1"
+#define FOUND                                                                            \
     "SELECT job.id, job.kind, job.run_id, job.trace_id, "                                \
     "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "           \
     "attempts + 1, step_pattern, warmup_steps, "                                         \
     "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id, " \
     "trace.process, input.filename, crashes "                                            \
-    "FROM job JOIN run ON run.id = job.run_id "                                          \
+    "FROM job JOIN stored_run ON stored_run.id = job.run_id "                            \
     "LEFT JOIN trace ON trace.id = job.trace_id "                                        \
-    "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "             \
-    "AND coalesce(trace.bytes, input.bytes, 0) <= ? "                                    \
-    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "          \
-    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                              \
-    "AND other.kind = job.kind AND other.trace_id IS NOT DISTINCT FROM job.trace_id))) " \
-    "ORDER BY due_ns, job.id LIMIT 1"
+    "LEFT JOIN input ON input.id = job.input_id WHERE job.id = ?"
 
 // Looks for jobs whose file has at most max_bytes.
 struct search {
@@ -81,15 +87,23 @@ struct search {
     bool needs_turn;    // set: which job is next is clear only while nobody else claims
 };
 
-// The next job; its id is 0 if none can start.
-static bool find_next(struct db *db, struct search *search, struct arena *arena, struct job *job,
-                      struct err *err)
+// 0 if none can start.
+static bool find_next(struct db *db, const struct search *search, int64_t *id, struct err *err)
 {
     char text[sizeof NEXT + 40];
     snprintf(text, sizeof text, NEXT "%s", search->beside_others ? db->kind->claiming : "");
     struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, search->max_bytes);
-    *job = (struct job){0};
+    *id = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+// Its id becomes 0 if it cannot start yet.
+static bool read_job(struct db *db, struct search *search, int64_t id, struct arena *arena,
+                     struct job *job, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, FOUND, err);
+    sql_bind_i64(&stmt, id);
     bool found = sql_row(&stmt);
     search->needs_turn = found && search->beside_others && sql_i64(&stmt, 13) > 0;
     if (found && !search->needs_turn && !sql_i64(&stmt, 9))
@@ -127,19 +141,6 @@ static bool start_job(struct db *db, const struct job *job, struct str owner, st
     return sql_run(&stmt) && jobs_mark(db, job, STR("running"), err);
 }
 
-// Services that have nothing to do ask often: they need not wait for those that write.
-static bool is_idle(struct store *store, int64_t max_bytes, struct arena *arena)
-{
-    struct txn txn;
-    struct job job;
-    struct err ignored;
-    struct search search = {.max_bytes = max_bytes};
-    if (!store_is_shared(store) || !txn_begin(store, DB_READ, &txn, &ignored))
-        return false;
-    bool ok = find_next(txn.db, &search, arena, &job, &ignored);
-    return txn_end(&txn, ok, &ignored) && !job.id;
-}
-
 static bool take_turn(struct db *db, struct search *search, struct job *job, struct err *err)
 {
     if (!job->id || !search->beside_others)
@@ -153,11 +154,14 @@ static bool claim_as(struct store *store, enum db_access access, struct search *
                      struct arena *arena, struct job *job, struct err *err)
 {
     struct txn txn;
+    int64_t id;
     *job = (struct job){0};
     search->beside_others = access == DB_CLAIM;
     if (!txn_begin(store, access, &txn, err))
         return false;
-    bool ok = find_next(txn.db, search, arena, job, err) && take_turn(txn.db, search, job, err) &&
+    bool ok = find_next(txn.db, search, &id, err) &&
+              (!id || read_job(txn.db, search, id, arena, job, err)) &&
+              take_turn(txn.db, search, job, err) &&
               (!job->id || start_job(txn.db, job, store_owner(store), err));
     return txn_end(&txn, ok, err);
 }
@@ -167,7 +171,7 @@ static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, s
 {
     struct search search = {.max_bytes = max_bytes};
     *job = (struct job){0};
-    if (is_idle(store, max_bytes, arena))
+    if (store_is_shared(store) && jobs_none_queued(store))
         return true;
     if (!store_is_shared(store))
         return claim_as(store, DB_WRITE, &search, arena, job, err);

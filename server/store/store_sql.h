@@ -160,6 +160,10 @@ MUST_CHECK bool jobs_queue_failed_of(struct db *db, struct str sha256, struct er
 // it left. Looks again whether the job may start; job->id is 0 if not.
 MUST_CHECK bool jobs_take_turn(struct db *db, struct job *job, struct err *err);
 
+// Whether no job waits. Services that have nothing to do ask often: they need not wait for those
+// that write.
+bool jobs_none_queued(struct store *store);
+
 // Sets a trace's state and clears its error.
 MUST_CHECK bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state,
                                 struct err *err);
