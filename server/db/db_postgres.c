@@ -16,8 +16,8 @@
     "(hashtextextended(current_schema(), 0));"                                  \
     "SELECT CAST(pg_current_xact_id() AS TEXT)"
 #define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
-// A claim goes along indexes, also while the database knows nothing yet of how many rows there are:
-// its guesses would have it look at all that wait.
+// A claim follows the queue's index even before the database has counted its rows: by its guesses
+// it would read every job that waits.
 #define BEGIN_CLAIM                                                            \
     BEGIN_WITH("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; " \
                "SET LOCAL enable_bitmapscan = off; ",                          \
