@@ -92,7 +92,7 @@ function Start() {
 /** What could not be read, beside what could. */
 function Unread() {
   const { ready, said } = use_store(state);
-  return ready && said && html`<${Notice} kind="warning" title="What was said of the files">
+  return ready && said && html`<${Notice} kind="warning" title="Notes on the files">
     <p>${plain(said)}</p><//>`;
 }
 

@@ -104,7 +104,7 @@ export function CopyButton({ text, label = "Copy", className = "small" }) {
   }, [done]);
   const copy = async () => {
     const copied = await copy_text(text);
-    announce(copied ? "Copied" : "Could not copy");
+    announce(copied ? "Copied" : "The text could not be copied");
     set_done(copied);
   };
   return html`<button type="button" class=${className} onClick=${copy}>

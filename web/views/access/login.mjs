@@ -51,7 +51,7 @@ const FAILURES = {
   late: "It took too long, or was started in another browser.",
   often: "Too many attempts from this address failed. Try again in a minute.",
   provider: "The provider cannot be reached. The service's log says why.",
-  refused: "The provider did not let you in.",
+  refused: "The provider refused the sign-in.",
   user: "This name may not sign in here. Ask an administrator to add it.",
 };
 

@@ -208,6 +208,6 @@ export function ports_note(ports) {
 export function communicators_note(rows) {
   const bad = rows.filter(({ missing_ranks, failed_ranks, behind_rank }) =>
     missing_ranks > 0 || failed_ranks > 0 || behind_rank !== null).length;
-  return bad === 0 ? "by NCCL RAS: every rank answered, none is behind"
+  return bad === 0 ? "by NCCL RAS: every rank responded, none is behind"
     : `by NCCL RAS: ${bad} of ${rows.length} with ranks missing, failed or behind`;
 }

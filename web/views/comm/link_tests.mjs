@@ -118,7 +118,7 @@ function Shares({ own, curves }) {
   const sentences = share_sentences(own, curves);
   const without = without_sentence(own);
   return html`${sentences.length > 0 && html`<ul class="notes link-shares"
-      aria-label="Reached of the tests">${sentences.map(({ key, head, text }) => html`<li
+      aria-label="Share of the tested bandwidth">${sentences.map(({ key, head, text }) => html`<li
         key=${key}><b>${head}</b>${text}</li>`)}</ul>`}
     ${without && html`<p class="faint">${without}</p>`}`;
 }

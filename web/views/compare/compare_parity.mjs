@@ -26,7 +26,7 @@ function Name({ row, opened, onopen }) {
 function facts_of(row) {
   return [
     ["Calls per step", pair_text(row.base_calls, row.cand_calls, number)],
-    ["The peaks would allow", pair_text(row.base_roofline_ns, row.cand_roofline_ns, time_text)],
+    ["Time at the GPU's peaks", pair_text(row.base_roofline_ns, row.cand_roofline_ns, time_text)],
     ["Limited by", row.bound],
     ["From the number of calls", row.calls_ns === null ? null : time_text(row.calls_ns)],
     ["The candidate's GPU allows a call in", row.hardware_ratio === null ? null

@@ -48,7 +48,7 @@ function use_logs(base, cand) {
   return { sides, both: sides.every(({ rows }) => rows.length > 0) };
 }
 
-const LogsCard = ({ sides }) => html`<${Card} title="Training" note="as the logs say">
+const LogsCard = ({ sides }) => html`<${Card} title="Training" note="from the logs">
   <${Curves} sides=${sides} /><//>`;
 
 /**

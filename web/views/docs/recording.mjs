@@ -256,10 +256,10 @@ curl -F run=my-run -F trace=@gpus.csv ${origin()}/upload`;
 
 function MonitorFiles() {
   return html`<p>Let a monitor run beside the job and upload what it recorded: the page
-      <em>Training</em> then shows power, clocks, temperature and what held the clocks down, and
+      <em>Training</em> then shows power, clocks, temperature and what throttled them, and
       lists of runs and reports have power, energy per step and tokens per joule.</p>
     <${Command} text=${MONITOR()} />
-    <p class="faint">Read are <code>nvidia-smi</code> (query, <code>dmon</code>),
+    <p class="faint">Supported: <code>nvidia-smi</code> (query, <code>dmon</code>),
       ${" "}<code>dcgmi dmon</code>, <code>rocm-smi</code>,
       ${" "}<code>amd-smi</code>, and metrics for Prometheus of DCGM's and AMD's exporters.</p>`;
 }

@@ -24,7 +24,7 @@ function Progress({ run }) {
   const share = run.progress ?? 0;
   if (run.status === "failed") {
     return html`<p class="run-error">${run.name} could not be read. ${sentence(run.error)} <a
-      href=${run_path(run.id, "data")}>What became of its files</a></p>`;
+      href=${run_path(run.id, "data")}>See its files</a></p>`;
   }
   if (run.status === "done" || run.status === "partial") {
     return html`<p><a class="button primary" href=${run_path(run.id)}>Open ${run.name}</a></p>`;
@@ -39,7 +39,7 @@ export function FirstRun() {
   const run = data?.items?.[0];
   return html`<${Empty} title="No runs yet">
     <p>A run is what one job recorded: upload the trace of one rank, or drop files anywhere on this
-      page. Here you then see where each step’s time goes.</p>
+      page. The run then shows where each step’s time goes.</p>
     <${Command} text=${first_curl()} />
     <div class="first-upload" role="status">${run ? html`<${Progress} run=${run} />`
       : html`<p class="faint"><span class="live-dot" aria-hidden="true"></span> Waiting for the

@@ -56,7 +56,7 @@ const tone_of = (share) => (share > 0 ? "worse" : "better");
 
 function Moved({ rows }) {
   return html`<${Card} title="Series that moved" href="/trends"
-      note="against the runs before">
+      note="compared with earlier runs">
     ${rows.length === 0 ? html`<p class="empty-line">No series moved by 1 % or more.</p>`
       : html`<ul class="news">${rows.map((row) => html`<li key=${series_key(row)}>
         <a href=${series_path(row.project, row.series)}>${row.series}</a>

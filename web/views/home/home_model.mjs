@@ -83,7 +83,7 @@ export function costliest(lists) {
 
 /** The page's first sentence. */
 export function news_sentence({ runs, moved, failed, alerts }) {
-  if (runs + moved + failed + alerts === 0) return "Nothing has changed, and nothing waits.";
+  if (runs + moved + failed + alerts === 0) return "Nothing has changed, and no decision is waiting.";
   const parts = [runs > 0 && plural(runs, "new run"), moved > 0 && `${plural(moved, "series",
     "series")} moved`, failed > 0 && `${plural(failed, "upload")} failed`,
   alerts > 0 && `${plural(alerts, "alert")} ${alerts === 1 ? "waits" : "wait"} for a decision`];

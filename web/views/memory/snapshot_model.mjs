@@ -74,6 +74,6 @@ export function oom_text(oom, holders) {
     ? `The allocator itself had ${bytes(oom.cached_bytes)} free, but in blocks too small, or of `
       + "another pool or stream: fragmentation. expandable_segments:True in "
       + "PYTORCH_CUDA_ALLOC_CONF mostly helps."
-    : `The allocator had only ${bytes(oom.cached_bytes)} free: the memory is really in use.`;
+    : `The allocator had only ${bytes(oom.cached_bytes)} free: the memory is in use.`;
   return `${wanted}, ${free}; ${held}${most}. ${why}`;
 }

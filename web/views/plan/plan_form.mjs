@@ -23,7 +23,7 @@ const MODEL = [
   ["layers", "Layers", ""],
   ["hidden", "Hidden", "Width of the model, in elements"],
   ["heads", "Heads", "Attention heads"],
-  ["kv_heads", "Key heads", "Heads of keys and values; empty: as many as heads"],
+  ["kv_heads", "KV heads", "Key and value heads; empty: as many as heads"],
   ["vocab", "Vocabulary", "Entries"],
   ["seq_len", "Sequence", "Tokens"],
   ["micro_batch", "Micro-batch", "Sequences that pass through the model together"],
@@ -43,9 +43,9 @@ const TRAINING = [
 ];
 
 const GENERATION = [
-  ["cached", "Cached sequences", "In generation at once, each of as many tokens as a sequence has; "
-    + "with the optimizer none: weights only"],
-  ["cache", "Keys and values", ""],
+  ["cached", "Cached sequences", "Sequences generated at once, each of the full length; with "
+    + "optimizer none: weights only"],
+  ["cache", "KV cache", ""],
 ];
 
 const MEASURED = [

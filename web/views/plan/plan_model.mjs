@@ -78,7 +78,7 @@ export function plan_path(query, setup) {
 // Only what is not trained has a cache.
 const generating = (model) => (model.optimizer === "none" ? model : { ...model, cached: "0" });
 
-/** The API request for ways to share the model out over GPUs. @param {Record<string, any>} query */
+/** The API request for ways to split the model over GPUs. @param {Record<string, any>} query */
 export function setups_path(query, gpu) {
   const { on, run, recompute, interleave, ...model } = query;
   return address("/plan/setups", { ...generating(model), gpu, limit: "8" });
@@ -117,7 +117,7 @@ export const PARTS = {
   activations: { part: "exposed_comm", label: "Activations" },
   output: { part: "idle_other", label: "Output layer" },
   recomputed: { part: "idle_host_wait", label: "Recomputed" },
-  cache: { part: "plan_cache", label: "Keys and values" },
+  cache: { part: "plan_cache", label: "KV cache" },
   gathered: { part: "plan_gathered", label: "Gathered" },
   overhead: { part: "plan_overhead", label: "Overhead" },
 };

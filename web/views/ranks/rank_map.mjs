@@ -22,7 +22,7 @@ const HINT = "Hover over a cell or use the arrow keys for its values; click or p
 
 /** "lateness 9.60 ms, +9.51 ms from the median". */
 function value_text(metric, value, scale) {
-  if (!is_figure(value)) return `no figure of ${metric.label.toLowerCase()}`;
+  if (!is_figure(value)) return `no value for ${metric.label.toLowerCase()}`;
   return `${metric.label.toLowerCase()} ${time_text(value)}, ${
     ms_signed(value - scale.median)} ms from the median`;
 }

@@ -28,7 +28,7 @@ function Job({ job }) {
     try {
       const { nodes } = await api_send("POST", "/captures", { body });
       set_answer({ run, nodes });
-      announce("Recording was asked for");
+      announce("Recording requested");
     } catch (problem) {
       set_answer({ problem });
     }

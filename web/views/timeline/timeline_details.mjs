@@ -79,7 +79,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
       <p class="footnote">${plural(all, "event")}${rest > 0 ? `, ${plural(rest, "more name")}` : ""
       }. Sums over all lanes: concurrent events count each${
         of_device ? "" : ", and a call counts within its callers, too"}.${merged > 0 ? ` ${
-        count(merged)} of the events are too short to be shown apart here and count under the ${
+        count(merged)} of the events are too short to be drawn separately and count under the ${
         ""}longest of their neighbors; zoom in for exact sums.` : ""}${
         is_whole ? "" : " Parts of the span are not loaded."}</p>`}<//>`;
 }
@@ -95,7 +95,7 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
     slice.lane_name]);
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}
       note="the view as a table">
-    ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to tell from
-      its neighbors. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
+    ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to be drawn
+      separately. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
       head=${["Name", "Duration, ms", "Start, ms", "Class", "Lane"]} rows=${rows} />`}<//>`;
 }

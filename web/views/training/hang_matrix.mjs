@@ -23,7 +23,7 @@ const Name = ({ name }) => name.split(/(?<=_)/).map((part) => html`${part}<wbr /
 const LEGEND = html`<ul class="legend">
   <li><span class="swatch hang-key hang-late"></span>late: others wait for it</li>
   <li><span class="swatch hang-key hang-waits"></span>waits</li>
-  <li><span class="swatch hang-key hang-past"></span>has gone on</li></ul>`;
+  <li><span class="swatch hang-key hang-past"></span>has moved on</li></ul>`;
 
 /** @param {{rows: any[]}} props rows of hang_progress, at least one */
 export function HangMatrix({ rows }) {

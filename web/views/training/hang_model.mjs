@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of waiting process groups as a matrix: a row per rank, a column per kind of group.
 
-const LATE = { mismatch: "calls something else than most", absent: "has not entered it",
-  behind: "is at an earlier one than others", no_dump: "left no dump" };
-const OTHERS = { waits: "waits", past: "has gone on", unknown: "unknown" };
+const LATE = { mismatch: "calls a different collective than most", absent: "has not entered it",
+  behind: "is at an earlier collective", no_dump: "left no dump" };
+const OTHERS = { waits: "waits", past: "has moved on", unknown: "unknown" };
 
 /** Others wait for a member in such a state. */
 export const is_late = ({ state }) => state in LATE;
@@ -38,7 +38,7 @@ export function hang_matrix(rows) {
   return { groups, ranks };
 }
 
-/** The part of a description that tells it from others. */
+/** The part of a description that distinguishes it. */
 export const short_group = (name) => (name ?? "").replace("_PARALLEL_GROUP", "") || "unnamed";
 
 /** What a cell means, in words. */

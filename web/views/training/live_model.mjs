@@ -30,7 +30,7 @@ export function live_sentence(live) {
   const total = mean_step(live);
   const part = live.stages.length > 1 && total > 0
     ? `, ${percent(longest.mean_ns / total)} of it in ${longest.stage}` : "";
-  return `A step takes ${time_text(live.step_median_ns)}${part}; its length has not changed.`;
+  return `A step takes ${time_text(live.step_median_ns)}${part}; its duration has not changed.`;
 }
 
 export function live_caption(live) {

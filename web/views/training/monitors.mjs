@@ -55,7 +55,7 @@ function Curves({ monitors, rows }) {
 /** Nothing without a monitor. @param {{monitors: any, series: any}} props tables */
 export function Monitors({ monitors, series }) {
   if (monitors.rows.length === 0) return null;
-  return html`<${Card} title="Hardware" note="as monitors of the GPUs recorded it"
+  return html`<${Card} title="Hardware" note="recorded by GPU monitors"
       actions=${html`<${ExportLinks} links=${series.links} />`}>
       <${Curves} monitors=${monitors.rows} rows=${series.rows} /><//>
     <${Card} title="Monitors" flush=${true}

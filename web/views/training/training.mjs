@@ -253,9 +253,9 @@ function Content({ run, summary }) {
       <${TableCard} title="Logs" table=${logs} view=${LOGS}
         note="medians over the steady steps" />
       <${TableCard} title="Results" table=${results} view=${RESULTS}
-        note="that the job reached, as its files say" />
+        note="reached by the job, from the run's files" />
       <${TableCard} title="Settings" table=${settings} view=${SETTINGS}
-        note="of the job, as its files say them" />`;
+        note="of the job, from the run's files" />`;
   }}<//>`;
 }
 

@@ -152,9 +152,9 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
 
 function Refused({ reason }) {
   return html`<${Notice} kind="warning" title="There is no answer for this recording">
-    <p>${sentence(reason)} A replay that does not give back what was recorded cannot say what a
-      change would bring.</p>
-    <p><a href="/docs/recording">What a recording should hold</a></p><//>`;
+    <p>${sentence(reason)} A replay that does not reproduce the recording cannot predict the
+      effect of a change.</p>
+    <p><a href="/docs/recording">What to record</a></p><//>`;
 }
 
 function RankPick({ ranks, value, onchange }) {

@@ -29,7 +29,7 @@ function Histogram({ times }) {
   const items = useMemo(() => histogram_columns(times), [times]);
   const marks = useMemo(() => quantile_marks(times), [times]);
   if (items.length === 1) {
-    return html`<p class="empty-line">${times_caption(times)}. All take equally long.</p>`;
+    return html`<p class="empty-line">${times_caption(times)}. All take the same time.</p>`;
   }
   return html`<${Columns} items=${items} marks=${marks} caption=${times_caption(times)}
     hint="Calls by how long they took." table=${() => bins_table(times)} widest=${60} />`;

@@ -52,7 +52,7 @@ function comparison(own, { rows, other, same_shapes }, run) {
   const [here, there] = [own, rows].map((side) => time_of(side) / calls_of(side));
   const factor = here > there ? here / there : there / here;
   const faster = here > there ? other.gpu : run.gpu;
-  if (!same_shapes) return "Its shapes differ there, so times do not compare";
+  if (!same_shapes) return "Its shapes differ there, so times are not comparable";
   return `Per call ${fit_time(here)} on ${short_gpu(run.gpu)}, ${fit_time(there)} on ${
     short_gpu(other.gpu)}: ${factor < 1.02 ? "as fast on both"
     : `${short_gpu(faster)} is ${number(factor, 3)} times as fast`}`;

@@ -112,9 +112,9 @@ const FACTS = [
   ["Ranks that run it", "ranks", count],
   ["Slowest rank", "slowest_rank", count],
   ["Variation over ranks", "rank_cv", percent],
-  ["Total per rank: least", "rank_min_ns", in_ms],
+  ["Total per rank: minimum", "rank_min_ns", in_ms],
   ["Total per rank: median", "rank_median_ns", in_ms],
-  ["Total per rank: most", "rank_max_ns", in_ms],
+  ["Total per rank: maximum", "rank_max_ns", in_ms],
   ...PROFILE_FACTS,
 ];
 

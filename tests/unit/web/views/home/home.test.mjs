@@ -51,7 +51,7 @@ test("findings are those of each series' newest run, the costliest first", () =>
 
 test("one sentence says what is new", () => {
   assert.equal(news_sentence({ runs: 0, moved: 0, failed: 0, alerts: 0 }),
-    "Nothing has changed, and nothing waits.");
+    "Nothing has changed, and no decision is waiting.");
   assert.equal(news_sentence({ runs: 1, moved: 0, failed: 0, alerts: 0 }), "1 new run.");
   assert.equal(news_sentence({ runs: 5, moved: 2, failed: 1, alerts: 2 }),
     "5 new runs, 2 series moved, 1 upload failed and 2 alerts wait for a decision.");

@@ -29,7 +29,7 @@ test("a request that failed is explained by what was free and what held the rest
   assert.match(oom_text(oom, rows),
     /^4.00 GB was requested, 1.00 GB free on the device; 70.0 GB of 78.0 GB reserved was in use/);
   assert.match(oom_text(oom, rows), /8.00 GB free, but in blocks too small/);
-  assert.match(oom_text({ ...oom, cause: "full" }, []), /the memory is really in use/);
+  assert.match(oom_text({ ...oom, cause: "full" }, []), /the memory is in use/);
   assert.match(oom_text({ ...oom, cause: "limit" }, []), /The device had room/);
 });
 

@@ -34,7 +34,7 @@ test("nobody late is said", () => {
 
 test("a cell says who is where", () => {
   assert.equal(cell_words(row("dp", 3, "behind", 12)),
-    "rank 3 is at an earlier one than others: in all_reduce number 12 of dp, ranks 0-3");
+    "rank 3 is at an earlier collective: in all_reduce number 12 of dp, ranks 0-3");
   assert.equal(cell_words(row("dp", 3, "absent", null, 6)),
     "rank 3 has not entered it: last entered number 6 of dp, ranks 0-3");
   assert.equal(cell_words(row("", 3, "no_dump", null)),

@@ -15,7 +15,7 @@ const change = { step: 1060, before_ns: 65_000_000, after_ns: 105_000_000, recor
 
 test("the newest change is said with its suspect, else how long a step takes", () => {
   assert.equal(live_sentence(LIVE),
-    "A step takes 65.0 ms, 75.0 % of it in forward; its length has not changed.");
+    "A step takes 65.0 ms, 75.0 % of it in forward; its duration has not changed.");
   assert.equal(live_sentence({ ...LIVE, changes: [change] }),
     "Steps have been slower since step 1,060, 105 ms instead of 65.0 ms: rank 2 takes 40.0 ms "
     + "longer in data.");
