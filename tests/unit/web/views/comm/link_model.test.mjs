@@ -95,5 +95,5 @@ test("communicators that lack ranks are counted", () => {
   const fine = { missing_ranks: 0, failed_ranks: 0, behind_rank: null };
   assert.equal(communicators_note([fine, { ...fine, behind_rank: 0 }]),
     "by NCCL RAS: 1 of 2 with ranks missing, failed or behind");
-  assert.match(communicators_note([fine]), /every rank answered/);
+  assert.match(communicators_note([fine]), /every rank responded/);
 });
