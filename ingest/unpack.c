@@ -163,11 +163,6 @@ struct unpack *unpack_open(struct source *source, const struct format *format,
     return make(source, format, limits, err);
 }
 
-uint64_t unpack_bytes(const struct unpack *unpack)
-{
-    return unpack->bytes;
-}
-
 uint64_t unpack_taken(const struct unpack *unpack)
 {
     if (!unpack->seeks)

@@ -44,8 +44,7 @@ MUST_CHECK struct source *unpack_source(struct unpack *unpack, struct err *err);
 MUST_CHECK struct source *unpack_decoded(struct unpack *unpack, struct source *below,
                                          struct err *err);
 
-// Bytes unpacked so far, and those of the archive that were read for it.
-uint64_t unpack_bytes(const struct unpack *unpack);
+// Bytes of the archive that were read so far.
 uint64_t unpack_taken(const struct unpack *unpack);
 
 void unpack_close(struct unpack *unpack);

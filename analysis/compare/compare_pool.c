@@ -117,7 +117,8 @@ static int64_t side_tokens(const struct compare_side *side)
 
 // --- figures ------------------------------------------------------------------------------------
 
-int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor)
+// total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
+static int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor)
 {
     __extension__ typedef unsigned __int128 u128;
     if (divisor <= 0 || total <= 0)

@@ -45,9 +45,6 @@ MUST_CHECK bool compare_pool_make(const struct compare_side *side, struct arena 
 MUST_CHECK bool compare_pool_scale(const struct compare_pool *base, struct compare_pool *cand,
                                    struct err *err);
 
-// total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
-int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor);
-
 // Same for one value; -1 stays.
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns);
 

@@ -5,6 +5,13 @@
 #include "analysis/report/tables.h"
 #include <stdio.h>
 
+// The row for a device event, FACTS_NONE without one.
+static uint32_t row_of(const struct facts *facts, const struct finding_work *work, uint32_t device)
+{
+    uint32_t launch = facts->devices[device].launch;
+    return launch == FACTS_NONE ? FACTS_NONE : work->row_of_launch[launch];
+}
+
 static void join_launches(const struct facts *facts, struct finding_work *work)
 {
     const struct op_calls *calls = work->rows.calls;
@@ -14,7 +21,7 @@ static void join_launches(const struct facts *facts, struct finding_work *work)
         for (uint32_t i = calls->calls[c].from; i < calls->calls[c].to; i++)
             work->row_of_launch[calls->order[i]] = work->rows.row_of_call[c];
     for (uint32_t d = 0; d < facts->device_count; d++) {
-        uint32_t row = finding_work_row(facts, work, d);
+        uint32_t row = row_of(facts, work, d);
         if (row != FACTS_NONE)
             work->steady_ns[row] += facts->steady_owned_ns[d];
     }
@@ -39,18 +46,11 @@ bool finding_work_make(const struct finding_case *the_case, struct finding_work 
     return true;
 }
 
-uint32_t finding_work_row(const struct facts *facts, const struct finding_work *work,
-                          uint32_t device)
-{
-    uint32_t launch = facts->devices[device].launch;
-    return launch == FACTS_NONE ? FACTS_NONE : work->row_of_launch[launch];
-}
-
 int64_t finding_work_claim(const struct finding_case *the_case, const void *context,
                            const struct atom *atom)
 {
     const struct finding_work *work = context;
-    uint32_t row = atom->gap ? FACTS_NONE : finding_work_row(the_case->facts, work, atom->device);
+    uint32_t row = atom->gap ? FACTS_NONE : row_of(the_case->facts, work, atom->device);
     if (row == FACTS_NONE)
         return 0;
     return (int64_t)((double)atom->ns * work->saved[row]);

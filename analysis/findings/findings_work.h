@@ -18,10 +18,6 @@ struct finding_work {
 MUST_CHECK bool finding_work_make(const struct finding_case *the_case, struct finding_work **work,
                                   struct err *err);
 
-// The row for a device event, FACTS_NONE without one.
-uint32_t finding_work_row(const struct facts *facts, const struct finding_work *work,
-                          uint32_t device);
-
 // A claim whose context is a struct finding_work: the saved share of an atom.
 int64_t finding_work_claim(const struct finding_case *the_case, const void *context,
                            const struct atom *atom);

@@ -41,10 +41,6 @@ MUST_CHECK bool run_clocks_solve(struct run_comm *comm, const struct clock_pairs
                                  const struct clock_slice *slice, struct arena *arena,
                                  struct clock_graph *graph, struct err *err);
 
-// The middle of the ends of each useful match on the common clock; room for all matches.
-MUST_CHECK bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns,
-                                   struct err *err);
-
 // Fills drifts and jumps of clocks that stray; *strays is whether there are any.
 MUST_CHECK bool run_clock_strays_find(struct run_comm *comm, const struct clock_pairs *pairs,
                                       const int64_t *middle_ns, bool *strays, struct err *err);

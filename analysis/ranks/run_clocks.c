@@ -327,7 +327,8 @@ static bool middle_in(void *context, size_t from, size_t to, struct err *err)
     return values != NULL;
 }
 
-bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns, struct err *err)
+// The middle of the ends of each useful match on the common clock; room for all matches.
+static bool take_middles(const struct run_comm *comm, int64_t *middle_ns, struct err *err)
 {
     struct middles middles = {comm, middle_ns};
     return crew_each(comm->cores, comm->match_count, RUN_MATCHES_EACH, middle_in, &middles, err);
@@ -387,7 +388,7 @@ static bool find_rest(struct run_comm *comm, int64_t *middle_ns, struct err *err
         comm->matches[m].tells &=
             comm->ranks[members[0].rank].component == comm->ranks[members[1].rank].component;
     }
-    return run_clocks_middles(comm, middle_ns, err) && find_errors(comm, middle_ns, err);
+    return take_middles(comm, middle_ns, err) && find_errors(comm, middle_ns, err);
 }
 
 static bool align_again(struct run_comm *comm, const struct clock_pairs *pairs, int64_t *middle_ns,

@@ -8,7 +8,6 @@
 const char work_note_shapes[] = "the shapes of its inputs do not fit together";
 const char work_note_concrete[] =
     "an input value that the formula needs was not recorded or is unexpected";
-const char work_note_types[] = "an element type of its inputs is unknown";
 
 int64_t work_bytes(int64_t elements, enum dtype dtype)
 {

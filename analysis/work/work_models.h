@@ -21,7 +21,6 @@ work_family work_serving; // of inference engines: norms, activations, rotary em
 // Notes used by several families.
 extern const char work_note_shapes[];   // shapes do not fit together
 extern const char work_note_concrete[]; // a number among the inputs was not recorded
-extern const char work_note_types[];    // an element type is unknown
 
 // Bytes of elements of a type; COUNT_UNKNOWN for an unknown type.
 int64_t work_bytes(int64_t elements, enum dtype dtype);

@@ -5,6 +5,5 @@
 
 int order_doubles(const void *a, const void *b);
 int order_i64(const void *a, const void *b);
-int order_u32(const void *a, const void *b);
 
 #endif

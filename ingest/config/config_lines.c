@@ -54,7 +54,8 @@ struct str config_unquoted(struct str text)
     return quoted ? (struct str){text.at + 1, text.len - 2} : text;
 }
 
-bool config_next_line(struct str *rest, struct str *line)
+// The next line of *rest, which moves to the one after it; false at the end.
+static bool next_line(struct str *rest, struct str *line)
 {
     if (rest->len == 0)
         return false;
@@ -68,7 +69,7 @@ bool config_next_line(struct str *rest, struct str *line)
 bool config_has_line(struct str head, struct str start)
 {
     struct str line;
-    while (config_next_line(&head, &line))
+    while (next_line(&head, &line))
         if (str_starts_with(line, start))
             return true;
     return false;
@@ -133,7 +134,9 @@ static const char *const telling[] = {
 static const char *const private[] = {"TOKEN", "KEY",  "SECRET", "PASS", "USER", "TEAM",
                                       "HOME",  "ADDR", "HOST",   "NAME", "ROOT", "CRED"};
 
-bool config_is_telling_variable(struct str name, struct str value)
+// A variable that says how the job ran on its GPUs, by its name and what it holds: neither a path
+// nor an address, and nothing that names people or hosts.
+static bool is_telling_variable(struct str name, struct str value)
 {
     if (!config_is_listed(name, telling) || value.len > CONFIG_MOST_LIST)
         return false;
@@ -174,8 +177,7 @@ bool config_split_variable(struct str line, struct str *name, struct str *value)
 bool config_take_variable(struct config_lines *lines, struct str line, struct err *err)
 {
     struct str name, value;
-    return !config_split_variable(line, &name, &value) ||
-           !config_is_telling_variable(name, value) ||
+    return !config_split_variable(line, &name, &value) || !is_telling_variable(name, value) ||
            config_set(&lines->settings, name, value, err);
 }
 
@@ -199,7 +201,7 @@ enum format_likeness config_like_lines(struct str head, struct str filename,
 {
     size_t good = 0, all = 0;
     struct str line;
-    while (config_next_line(&head, &line)) {
+    while (next_line(&head, &line)) {
         all += line.len > 0;
         good += line.len > 0 && is(line);
     }

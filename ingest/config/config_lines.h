@@ -29,9 +29,6 @@ bool config_split(struct str text, struct str mark, struct str *before, struct s
 // Without quotes around it, if it has them.
 struct str config_unquoted(struct str text);
 
-// The next line of *rest, which moves to the one after it; false at the end.
-bool config_next_line(struct str *rest, struct str *line);
-
 // Whether any of the first lines, without blanks around them, starts with `start`.
 bool config_has_line(struct str head, struct str start);
 
@@ -47,9 +44,5 @@ MUST_CHECK bool config_take_variable(struct config_lines *lines, struct str line
 // PERHAPS if nearly all of the first lines are of a kind, and the file is not named like a log.
 enum format_likeness config_like_lines(struct str head, struct str filename,
                                        bool (*is)(struct str line));
-
-// A variable that says how the job ran on its GPUs, by its name and what it holds: neither a path
-// nor an address, and nothing that names people or hosts.
-bool config_is_telling_variable(struct str name, struct str value);
 
 #endif

@@ -74,7 +74,8 @@ bool config_list_end(struct config_settings *settings, struct err *err)
 
 // --- what they say ------------------------------------------------------------------------------
 
-size_t config_standards(const struct evidence *evidence)
+// How many different standard names the settings have.
+static size_t count_standards(const struct evidence *evidence)
 {
     bool has[STANDARD_MOST] = {false};
     size_t count = 0;
@@ -92,7 +93,7 @@ bool config_settings_ended(const struct config_settings *settings, size_t least,
                            struct err *err)
 {
     const struct evidence *evidence = settings->evidence;
-    return (evidence->setting_count > 0 && config_standards(evidence) >= least) ||
+    return (evidence->setting_count > 0 && count_standards(evidence) >= least) ||
            err_set(err, ERR_FORMAT, "found %s without settings of a training job", what);
 }
 
@@ -145,7 +146,7 @@ bool config_count(const struct format_input *input, const struct format *format,
     bool ok = format->gather(&gathering, err);
     if (ok) {
         figures_add(input->figures, (int64_t)evidence.setting_count, "settings");
-        figures_add(input->figures, (int64_t)config_standards(&evidence), "standard_settings");
+        figures_add(input->figures, (int64_t)count_standards(&evidence), "standard_settings");
         figures_add(input->figures, (int64_t)evidence.result_count, "results");
         figures_add(input->figures, (int64_t)evidence.log.step_count, "steps");
     }

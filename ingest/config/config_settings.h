@@ -36,9 +36,6 @@ MUST_CHECK bool config_set_here(struct config_settings *settings, struct str val
 void config_list_add(struct config_settings *settings, struct str value);
 MUST_CHECK bool config_list_end(struct config_settings *settings, struct err *err);
 
-// How many different standard names the settings have.
-size_t config_standards(const struct evidence *evidence);
-
 // ERR_FORMAT unless there are settings, at least `least` of them with a standard name: what was
 // found says nothing of a training job. what: "YAML".
 MUST_CHECK bool config_settings_ended(const struct config_settings *settings, size_t least,

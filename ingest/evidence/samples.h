@@ -130,7 +130,7 @@ struct sample_device {
     uint32_t series[SAMPLE_METRICS]; // 1 + index; 0 none
 };
 
-// What a line says of a device; several may be of one.
+// What a line says about a device; several may be of one.
 struct sample_slot {
     uint64_t key;
     uint32_t device; // 1 + index; 0 free
@@ -190,8 +190,6 @@ void samples_settle(struct evidence *evidence);
 const struct sample_series *samples_of(const struct sample_set *set, uint32_t device,
                                        enum sample_metric metric);
 
-// "utilization", "memory_used", ...
-const char *sample_metric_word(enum sample_metric metric);
 enum sample_dimension sample_metric_dimension(enum sample_metric metric);
 
 #endif

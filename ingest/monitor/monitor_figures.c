@@ -150,7 +150,8 @@ static void report_count(struct figures *figures, uint64_t count, const char *na
         figures_add(figures, (int64_t)count, "%s", name);
 }
 
-void monitor_report_notes(const struct sample_set *set, struct figures *figures)
+// What times are, what was left out, and rows that could not be read.
+static void report_notes(const struct sample_set *set, struct figures *figures)
 {
     static const char *const clocks[] = {[SAMPLE_NO_CLOCK] = "none",
                                          [SAMPLE_CLOCK_RELATIVE] = "relative",
@@ -177,7 +178,7 @@ bool monitor_count(const struct format_input *input, const struct format *format
     bool ok = format->gather(&own, err);
     if (ok) {
         report(&evidence.samples, input->figures);
-        monitor_report_notes(&evidence.samples, input->figures);
+        report_notes(&evidence.samples, input->figures);
     }
     evidence_free(&evidence);
     return ok;

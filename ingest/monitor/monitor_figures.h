@@ -25,8 +25,6 @@ void monitor_report_rows(const struct sample_set *set, struct figures *figures);
 // A list of devices, in the order of their names: a prefix, and the index.
 void monitor_report_devices(const struct sample_set *set, const char *list, const char *prefix,
                             struct figures *figures);
-// What times are, what was left out, and rows that could not be read.
-void monitor_report_notes(const struct sample_set *set, struct figures *figures);
 
 // Gathers the file as `format` does, and reports what is in it.
 MUST_CHECK bool monitor_count(const struct format_input *input, const struct format *format,

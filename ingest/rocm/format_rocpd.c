@@ -89,12 +89,28 @@ static bool take_note(void *context, const struct rows *rows, struct err *err)
            text_table_add(&rocpd->notes, id, note, err);
 }
 
+static bool each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                      struct err *err)
+{
+    char table[ROCPD_NAME_BYTES];
+    return rows_each(rocpd->tables.database, rocpd_table_of(rocpd, name, table), columns, take,
+                     rocpd, err);
+}
+
 static bool load_notes(struct rocpd *rocpd, struct err *err)
 {
     rocpd->notes = (struct text_table){.ids.budget = rocpd->tables.input->budget};
-    bool ok = rocpd_each_fact(rocpd, "event", "id extdata", take_note, err);
+    bool ok = each_fact(rocpd, "event", "id extdata", take_note, err);
     text_table_sort(&rocpd->notes);
     return ok;
+}
+
+static bool each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                       struct err *err)
+{
+    char table[ROCPD_NAME_BYTES];
+    return table_reader_each(&rocpd->tables, rocpd_table_of(rocpd, name, table), columns, take,
+                             rocpd, err);
 }
 
 static bool load_events(struct rocpd *rocpd, struct err *err)
@@ -198,22 +214,6 @@ int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsig
         return value;
     value = id_table_value(&rocpd->tracks, rows_i64_or(rows, ROCPD_TRACK, -1), of_track);
     return value == ID_NONE ? 0 : value;
-}
-
-bool rocpd_each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
-                     struct err *err)
-{
-    char table[ROCPD_NAME_BYTES];
-    return rows_each(rocpd->tables.database, rocpd_table_of(rocpd, name, table), columns, take,
-                     rocpd, err);
-}
-
-bool rocpd_each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
-                      struct err *err)
-{
-    char table[ROCPD_NAME_BYTES];
-    return table_reader_each(&rocpd->tables, rocpd_table_of(rocpd, name, table), columns, take,
-                             rocpd, err);
 }
 
 // --- kernels ------------------------------------------------------------------------------------
@@ -387,11 +387,11 @@ static bool read_all(struct rocpd *rocpd, struct err *err)
     figures_add(rocpd->figures, 0, "copies" IN);
     figures_add(rocpd->figures, 0, "regions");
     return find_suffix(rocpd, err) && load_tables(rocpd, err) &&
-           rocpd_each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
-           rocpd_each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&
-           rocpd_each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
-           rocpd_each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
-           rocpd_each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
+           each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
+           each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&
+           each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
+           each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
+           each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
            rocpd_read_memory(rocpd, err) && rocpd_read_counters(rocpd, err) &&
            (!rocpd->figures || report_markers(rocpd, err)) &&
            table_reader_finish(&rocpd->tables,

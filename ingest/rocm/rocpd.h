@@ -51,10 +51,6 @@ MUST_CHECK bool rocpd_load_texts(struct rocpd *rocpd, struct text_table *texts, 
                                  const char *columns, struct err *err);
 MUST_CHECK bool rocpd_load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
                                const char *columns, struct err *err);
-MUST_CHECK bool rocpd_each_fact(struct rocpd *rocpd, const char *name, const char *columns,
-                                rows_take *take, struct err *err);
-MUST_CHECK bool rocpd_each_event(struct rocpd *rocpd, const char *name, const char *columns,
-                                 rows_take *take, struct err *err);
 
 // A time of a row, in a column or by the id of a time; ID_NONE without.
 int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,

@@ -28,7 +28,8 @@ static unsigned place_of(const struct trace_blocks *blocks, uint64_t number)
     return oldest;
 }
 
-const void *trace_blocks_get(struct trace_blocks *blocks, uint64_t number, struct err *err)
+// An unpacked block, valid until TRACE_BLOCKS_KEPT others were read. NULL with ERR_FORMAT, ERR_IO.
+static const void *get_block(struct trace_blocks *blocks, uint64_t number, struct err *err)
 {
     unsigned i = place_of(blocks, number);
     if (blocks->kept[i].used && blocks->kept[i].number == number) {
@@ -54,7 +55,7 @@ const void *trace_blocks_element(struct trace_blocks *blocks, uint64_t index, st
         trace_file_damaged(blocks->file, "an index is out of bounds", err);
         return NULL;
     }
-    const char *block = trace_blocks_get(blocks, index / section_block(blocks->id), err);
+    const char *block = get_block(blocks, index / section_block(blocks->id), err);
     return block ? block + index % section_block(blocks->id) * section_element(blocks->id) : NULL;
 }
 
@@ -78,7 +79,7 @@ static bool copy_text(struct trace_texts *texts, uint64_t offset, size_t len, st
 {
     buf_clear(&texts->text);
     while (len) {
-        const char *block = trace_blocks_get(&texts->bytes, offset / TEXT_BLOCK, err);
+        const char *block = get_block(&texts->bytes, offset / TEXT_BLOCK, err);
         if (!block)
             return false;
         size_t at = offset % TEXT_BLOCK, part = TEXT_BLOCK - at < len ? TEXT_BLOCK - at : len;

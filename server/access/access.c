@@ -125,7 +125,8 @@ bool access_is_required(const struct access *access)
 
 // --- tokens -------------------------------------------------------------------------------------
 
-bool access_refuse_unknown(struct request *request, struct response *response, const char *why,
+// Fails with 401 and advice.
+static bool refuse_unknown(struct request *request, struct response *response, const char *why,
                            struct err *err)
 {
     response_header(response, request->arena, "WWW-Authenticate", "Bearer realm=\"stepscope\"");
@@ -169,7 +170,7 @@ static bool note_failure(struct request *request, struct response *response, con
                          struct err *err)
 {
     return access_count_failure(request, response, why, err) &&
-           access_refuse_unknown(request, response, why, err);
+           refuse_unknown(request, response, why, err);
 }
 
 bool access_check_token(struct request *request, struct response *response, struct str text,
@@ -262,7 +263,7 @@ static bool check_scopes(struct request *request, struct response *response, str
     if (request->route->scopes & request->who.scopes)
         return true;
     if (request->who.kind == WHO_NOBODY)
-        return access_refuse_unknown(request, response, "found neither a token nor a session", err);
+        return refuse_unknown(request, response, "found neither a token nor a session", err);
     token_write_scopes(request->route->scopes, needed);
     response_header(response, request->arena, "WWW-Authenticate",
                     "Bearer realm=\"stepscope\", error=\"insufficient_scope\", scope=\"%s\"",

@@ -10,7 +10,8 @@
 
 enum { MAX_NAME_BYTES = 60, MAX_CONTRIBUTORS = 3, MAX_SETTINGS = 4 };
 
-const char *gate_side_name(const struct compare_side *side, struct arena *arena)
+// A side's name: its run's, or the name and the number of runs. Clean.
+static const char *side_name(const struct compare_side *side, struct arena *arena)
 {
     const char *name = contributors_clean(side->runs[0].name, MAX_NAME_BYTES, arena);
     const char *both = name;
@@ -223,8 +224,8 @@ static void put_signed_time(struct buf *out, int64_t ns)
 static void put_shift(const struct gate_question *question, const struct judgement *judgement,
                       struct arena *arena, struct buf *out)
 {
-    const char *base = gate_side_name(question->pair.base, arena);
-    const char *cand = gate_side_name(question->pair.side, arena);
+    const char *base = side_name(question->pair.base, arena);
+    const char *cand = side_name(question->pair.side, arena);
     double share = judgement->shift_share;
     buf_printf(out, "%sa step of %s takes ",
                question->pair.per_token ? "for the same number of tokens " : "", cand);

@@ -50,9 +50,6 @@ struct gate_metric {
 MUST_CHECK bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
                                    struct gate_answer *answer, struct err *err);
 
-// A side's name: its run's, or the name and the number of runs. Clean.
-const char *gate_side_name(const struct compare_side *side, struct arena *arena);
-
 // The answer's judgement as a JSON object.
 void gate_judgement_json(const struct judgement *judgement, struct buf *out);
 

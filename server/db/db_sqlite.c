@@ -32,7 +32,8 @@ static bool is_out_of_descriptors(sqlite3 *db)
     return reason == EMFILE || reason == ENFILE;
 }
 
-enum err_code db_sqlite_code(sqlite3 *db, int rc)
+// The error for a result code; only ERR_IO says something about the file itself.
+static enum err_code code_of(sqlite3 *db, int rc)
 {
     if (rc == SQLITE_IOERR_NOMEM)
         return ERR_MEMORY;
@@ -70,8 +71,7 @@ static bool check(struct stmt *stmt, int rc)
     if (rc == SQLITE_OK || stmt->failed) // after a failure the same one is reported again
         return rc == SQLITE_OK;
     report_trouble(file, sqlite3_extended_errcode(file->at));
-    return err_set(stmt->err, db_sqlite_code(file->at, rc), "database: %s",
-                   sqlite3_errmsg(file->at));
+    return err_set(stmt->err, code_of(file->at, rc), "database: %s", sqlite3_errmsg(file->at));
 }
 
 // --- statements ---------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ static bool connect_file(struct db_sqlite_file *file, enum db_access access, str
     if (rc == SQLITE_CANTOPEN && !file->at)
         return err_set(err, ERR_USAGE, "the path %.100s... is too long", file->path);
     if (rc != SQLITE_OK)
-        return err_set(err, file->at ? db_sqlite_code(file->at, rc) : ERR_MEMORY, "database %s: %s",
+        return err_set(err, file->at ? code_of(file->at, rc) : ERR_MEMORY, "database %s: %s",
                        file->path, file->at ? sqlite3_errmsg(file->at) : "out of memory");
     return (configure(file, err) &&
             (access == DB_WRITE || sql_execute(&file->db, "PRAGMA query_only = ON", err))) ||

@@ -21,9 +21,6 @@ static inline struct db_sqlite_file *db_sqlite_of(const struct db *db)
     return (struct db_sqlite_file *)(uintptr_t)db;
 }
 
-// The error for a result code; only ERR_IO says something about the file itself.
-enum err_code db_sqlite_code(sqlite3 *at, int rc);
-
 // Opens a connection. One for writing does not have the write-ahead log enabled yet.
 MUST_CHECK struct db *db_sqlite_connect(const char *path, enum db_access access,
                                         const struct db_watch *watch, struct err *err);

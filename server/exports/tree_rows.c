@@ -28,7 +28,7 @@ static bool make_room(struct tree_rows *tree)
     return grown;
 }
 
-void tree_rows_add(struct tree_rows *tree, const struct table *rows)
+static void add_tree(struct tree_rows *tree, const struct table *rows)
 {
     int name = table_column(rows->desc, STR("name"));
     for (size_t row = 0; row < rows->row_count && !tree->failed; row++) {
@@ -123,7 +123,7 @@ bool tree_rows_finish(struct tree_rows *tree, struct err *err)
     return !tree->failed || err_set(err, ERR_MEMORY, "out of memory for a tree");
 }
 
-void tree_rows_free(struct tree_rows *tree)
+static void free_tree(struct tree_rows *tree)
 {
     free(tree->nodes);
     free(tree->frames);
@@ -155,7 +155,7 @@ bool tree_rows_open(struct export_view *view, struct err *err)
 
 void tree_rows_close(void *state)
 {
-    tree_rows_free(state);
+    free_tree(state);
     free(state);
 }
 
@@ -164,5 +164,5 @@ void tree_rows_put(const struct export_view *view, const struct table *rows, uin
 {
     (void)before;
     (void)out;
-    tree_rows_add(view->state, rows);
+    add_tree(view->state, rows);
 }

@@ -32,10 +32,8 @@ struct tree_rows {
 // Whether a table is a tree of times.
 bool tree_rows_suit(const struct table_desc *desc);
 
-void tree_rows_add(struct tree_rows *tree, const struct table *rows);
 // After the last row: links, own times and frames. ERR_MEMORY.
 MUST_CHECK bool tree_rows_finish(struct tree_rows *tree, struct err *err);
-void tree_rows_free(struct tree_rows *tree);
 
 struct str tree_rows_name(const struct tree_rows *tree, size_t node);
 // The frames from the node up to its root; their number.

@@ -116,8 +116,9 @@ json_t *mcp_rows(json_t *reply)
     return table;
 }
 
-json_t *mcp_fetch(struct mcp_call *call, const struct mcp_wanted *wanted, const char *run,
-                  struct err *err)
+// Asks for them. NULL if it failed; without such a table in the run there are no rows.
+static json_t *fetch_rows(struct mcp_call *call, const struct mcp_wanted *wanted, const char *run,
+                          struct err *err)
 {
     struct mcp_question question =
         mcp_question(wanted->handle ? wanted->handle : api_get_table, wanted->table, run);
@@ -132,7 +133,7 @@ json_t *mcp_fetch(struct mcp_call *call, const struct mcp_wanted *wanted, const 
 bool mcp_set_rows(struct mcp_call *call, json_t *answer, const struct mcp_wanted *wanted,
                   const char *run, size_t *count, struct err *err)
 {
-    json_t *reply = mcp_fetch(call, wanted, run, err);
+    json_t *reply = fetch_rows(call, wanted, run, err);
     *count = (size_t)json_integer_value(json_object_get(reply, "total"));
     if (*count) {
         json_t *rows = mcp_rows(reply);
@@ -203,7 +204,7 @@ bool mcp_set_trust(struct mcp_call *call, json_t *answer, const char *run, size_
                                              .fields = "severity,item,effect",
                                              .sort = "severity",
                                              .most = TRUST_ROWS};
-    json_t *reply = mcp_fetch(call, &wanted, run, err);
+    json_t *reply = fetch_rows(call, &wanted, run, err);
     if (!reply)
         return false;
     json_t *notes = group_notes(json_object_get(reply, "items"));

@@ -32,10 +32,6 @@ struct mcp_wanted {
     unsigned most;                  // rows, 0: as the call's limit
 };
 
-// Asks for them. NULL if it failed; without such a table in the run there are no rows.
-MUST_CHECK json_t *mcp_fetch(struct mcp_call *call, const struct mcp_wanted *wanted,
-                             const char *run, struct err *err);
-
 // Sets the rows in the answer; *count is how many match.
 MUST_CHECK bool mcp_set_rows(struct mcp_call *call, json_t *answer, const struct mcp_wanted *wanted,
                              const char *run, size_t *count, struct err *err);

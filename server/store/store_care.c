@@ -82,7 +82,8 @@ static bool warn_traces(struct db *db, struct str sha256, bool is_damaged, struc
     return sql_run(&stmt);
 }
 
-bool blobs_note(struct db *db, struct str sha256, struct str damage, struct err *err)
+// Records the result of checking a blob's bytes ("" sound), and warns on its traces.
+static bool note_blob(struct db *db, struct str sha256, struct str damage, struct err *err)
 {
     bool damaged;
     return was_damaged(db, sha256, &damaged, err) && note_look(db, sha256, damage, err) &&
@@ -94,7 +95,7 @@ bool blobs_heal(struct db *db, struct str sha256, struct err *err)
     bool damaged;
     return was_damaged(db, sha256, &damaged, err) &&
            (!damaged ||
-            (blobs_note(db, sha256, STR(""), err) && jobs_queue_failed_of(db, sha256, err)));
+            (note_blob(db, sha256, STR(""), err) && jobs_queue_failed_of(db, sha256, err)));
 }
 
 bool store_blob_sound_ns(struct store *store, struct str sha256, int64_t *at_ns, struct err *err)
@@ -110,7 +111,7 @@ bool store_note_scrub(struct store *store, const char *sha256, const char *damag
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok = blobs_note(txn.db, str_of(sha256), str_of(damage), err);
+    bool ok = note_blob(txn.db, str_of(sha256), str_of(damage), err);
     return txn_end(&txn, ok, err);
 }
 

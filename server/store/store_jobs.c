@@ -9,7 +9,8 @@
 
 // --- queueing -----------------------------------------------------------------------------------
 
-bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state, struct err *err)
+// Sets a trace's state and clears its error.
+static bool mark_trace(struct db *db, struct str trace_id, struct str state, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, state);
@@ -28,7 +29,7 @@ enum job_kind jobs_kind(struct str word)
 bool jobs_mark(struct db *db, const struct job *job, struct str state, struct err *err)
 {
     switch (job->kind) {
-    case JOB_TRACE: return jobs_mark_trace(db, job->trace_id, state, err);
+    case JOB_TRACE: return mark_trace(db, job->trace_id, state, err);
     case JOB_UNPACK:
     case JOB_EVIDENCE: return inputs_mark(db, job->input_id, state, err);
     case JOB_RUN: break;
@@ -39,7 +40,7 @@ bool jobs_mark(struct db *db, const struct job *job, struct str state, struct er
 bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
 {
     return jobs_insert(db, JOB_TRACE, trace_id, err) &&
-           jobs_mark_trace(db, trace_id, STR("queued"), err);
+           mark_trace(db, trace_id, STR("queued"), err);
 }
 
 // Queues the join once no trace is left to read. A run of many ranks is also joined each time their

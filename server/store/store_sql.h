@@ -146,9 +146,6 @@ MUST_CHECK bool uploads_charge(struct db *db, struct str who, uint64_t bytes, st
 // Traces of the upload belong to who, unless someone uploaded them before.
 MUST_CHECK bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err);
 
-// Records the result of checking a blob's bytes ("" sound), and warns on its traces.
-MUST_CHECK bool blobs_note(struct db *db, struct str sha256, struct str damage, struct err *err);
-
 // An upload just replaced possibly damaged bytes with sound ones. If the damage made a trace fail,
 // it is read again.
 MUST_CHECK bool blobs_heal(struct db *db, struct str sha256, struct err *err);
@@ -163,10 +160,6 @@ MUST_CHECK bool jobs_take_turn(struct db *db, struct job *job, struct err *err);
 // Whether no job waits. Services that have nothing to do ask often: they need not wait for those
 // that write.
 bool jobs_none_queued(struct store *store);
-
-// Sets a trace's state and clears its error.
-MUST_CHECK bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state,
-                                struct err *err);
 
 // A run's analysis ended, successfully (error NULL) or not.
 MUST_CHECK bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct err *err);

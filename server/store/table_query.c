@@ -46,8 +46,9 @@ static bool to_bool(struct str text, int64_t *value)
     return *value || str_equal(text, STR("false")) || str_equal(text, STR("0"));
 }
 
-bool table_filter_value(const struct column *column, struct str text, struct cell *value,
-                        struct err *err)
+// The value of a filter on a column; an empty text is null and selects rows without a value.
+static bool filter_value(const struct column *column, struct str text, struct cell *value,
+                         struct err *err)
 {
     *value = cell_text(text);
     bool fits = true;
@@ -88,7 +89,7 @@ bool table_query_check(const struct table_query *query, const struct table_desc 
         struct cell value;
         if (column < 0)
             return unknown_column(desc, query->filters[i].column, err);
-        if (!table_filter_value(&desc->columns[column], query->filters[i].value, &value, err))
+        if (!filter_value(&desc->columns[column], query->filters[i].value, &value, err))
             return false;
     }
     return true;
@@ -133,8 +134,8 @@ static bool make_plan(const struct table_query *query, const struct table_desc *
     for (unsigned i = 0; i < query->filter_count; i++) {
         int column = table_column(desc, query->filters[i].column);
         plan->filter_columns[i] = column;
-        if (!table_filter_value(&desc->columns[column], query->filters[i].value,
-                                &plan->filter_values[i], err))
+        if (!filter_value(&desc->columns[column], query->filters[i].value, &plan->filter_values[i],
+                          err))
             return false;
     }
     for (unsigned i = 0; i < query->sort_count; i++) {

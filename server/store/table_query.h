@@ -47,10 +47,6 @@ MUST_CHECK bool table_query_check(const struct table_query *query, const struct 
 bool table_query_sorts_by(const struct table_query *query, const struct table_desc *desc,
                           struct str name);
 
-// The value of a filter on a column; an empty text is null and selects rows without a value.
-MUST_CHECK bool table_filter_value(const struct column *column, struct str text, struct cell *value,
-                                   struct err *err);
-
 // Rows of a table in memory, whose strings the page shares.
 MUST_CHECK bool table_select(const struct table *from, const struct table_query *query,
                              struct arena *arena, struct table_page *page, struct err *err);

@@ -66,10 +66,6 @@ export function roofs_of(rows) {
   return [...roofs.values()].sort((a, b) => b.peak_tflops - a.peak_tflops);
 }
 
-/** The attainable speed at an intensity. */
-export const roof_at = (roof, intensity) =>
-  Math.min(roof.peak_tflops, intensity * roof.peak_tbps);
-
 const floor10 = (value) => Math.floor(Math.log10(value));
 const ceil10 = (value) => Math.ceil(Math.log10(value));
 
