@@ -21,7 +21,7 @@ export function kind_of(frame, key) {
 }
 
 /** A unit shown in the head of a column because its cells omit it. */
-export function head_unit(frame, key) {
+function head_unit(frame, key) {
   const unit = frame.units[key] ?? "";
   return unit === "" || unit in KIND_OF_UNIT ? undefined : unit;
 }

@@ -51,7 +51,7 @@ const shade_index = (scale, value) =>
   Math.round(((heat_shade(scale, value) + 1) / 2) * (SHADES - 1));
 
 /** A sheet with one pixel per cell; holes are clear. */
-export function heat_sheet({ grid, values, scale, palette }) {
+function heat_sheet({ grid, values, scale, palette }) {
   const [wide, tall] = [grid.columns.length, grid.rows.length];
   const sheet = document.createElement("canvas");
   sheet.width = wide;

@@ -16,7 +16,7 @@ const stage_text = ({ stage, bubble_share, bubble_ns, ideal_share }) => `Stage $
   ideal_share === null ? "" : `; ideal ${percent(ideal_share)}`}`;
 
 /** "Bubble 32.3 % on average, ideal 27.3 %; most on stage 2". @param {Stage[]} stages */
-export function pipeline_sentence(stages) {
+function pipeline_sentence(stages) {
   const mean = stages.reduce((sum, { bubble_share }) => sum + bubble_share, 0) / stages.length;
   const most = stages.reduce((a, b) => (b.bubble_share > a.bubble_share ? b : a));
   const ideal = most.ideal_share === null ? "" : `, ideal ${percent(most.ideal_share)}`;

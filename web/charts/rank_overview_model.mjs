@@ -32,7 +32,7 @@ function usual(values) {
 }
 
 /** Idle shares of a lane's pieces: of a rank what is left. */
-export const idle_of = ({ compute, communication, copy, idle }, whole) => idle
+const idle_of = ({ compute, communication, copy, idle }, whole) => idle
   ?? compute.map((share, i) => (share === null ? null
     : Math.max(0, whole - share - communication[i] - copy[i])));
 

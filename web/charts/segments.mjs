@@ -13,7 +13,7 @@ const largest_first = (items) =>
   items.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
 
 /** "GEMM 46.1 %, attention 17.2 %, ...", largest first. @param {Segment[]} items */
-export function segments_sentence(items) {
+function segments_sentence(items) {
   const total = items.reduce((sum, { value }) => sum + value, 0);
   return largest_first(items).map(({ label, value }) => `${label} ${percent(value / total)}`)
     .join(", ");

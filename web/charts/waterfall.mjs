@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went between two runs: base, one floating column per part, candidate. A column
-// with parts of its own opens by click or Enter.
+// that has parts opens by click or Enter.
 import { html, useEffect, useId, useRef } from "../base/ui.mjs";
 import { ms, ms_signed, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";

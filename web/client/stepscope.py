@@ -287,7 +287,7 @@ class Table:
 
 
 class Run:
-    """A run on the server. `info` is all that the server says of it, as of the last `refresh()`."""
+    """A run on the server. `info` is all that the server says about it, as of the last `refresh()`."""
 
     def __init__(self, hub: "Hub", info: Dict[str, Any]):
         self.hub, self.info = hub, info
@@ -895,7 +895,7 @@ class Hub:
                timeout: float = 600, progress: Progress = False) -> Run:
         """Uploads traces and gives the run, by default once it is analyzed.
 
-        run: its name (made when there is none), or None for a run of its own. files: a path, a
+        run: its name (made when there is none), or None for a new run. files: a path, a
         folder (all traces below it), a list of these, or {rank: path}. They are read while they are
         sent, whatever their size. meta: what makes comparisons honest, see Run.set_meta.
         step: the annotation that marks a step ("train*"); warmup: steps to leave out. replace: put
@@ -1112,7 +1112,7 @@ def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Sender:
-    """Sends what lies in a folder, in a thread of its own, for as long as it takes."""
+    """Sends what lies in a folder, in its own thread, for as long as it takes."""
 
     def __init__(self, hub: Hub, folder: Path, run: str, meta: Callable[[], Mapping[str, str]],
                  keep: bool):
@@ -1275,7 +1275,7 @@ def _packed(path: Path) -> Path:
 
 
 class _StepSender:
-    """Sends stage times every few seconds, in a thread of its own."""
+    """Sends stage times every few seconds, in its own thread."""
 
     def __init__(self, hub: Hub, run: str, rank: int):
         self.hub, self.run, self.rank = hub, run, rank
@@ -1353,7 +1353,7 @@ class Recorder:
     With a server, the time of each step is sent as well, a few bytes a step, and shown on the
     run's page while the job runs. `record.stage("forward")` says what follows until the next stage
     or step, so that the page can name the rank and the stage that make a step late: mark waiting
-    for other ranks (a barrier, an all-reduce that is waited for) as a stage of its own.
+    for other ranks (a barrier, an all-reduce that is waited for) as its own stage.
 
     Nothing here raises, and no server is waited for:
     what goes wrong is logged once, by the logger "stepscope", and the training goes on.

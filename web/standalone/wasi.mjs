@@ -34,7 +34,7 @@ export class Exit extends Error {
 }
 
 /** A file that grows in memory. @implements {HostFile} */
-export class MemoryFile {
+class MemoryFile {
   bytes = new Uint8Array(0);
   size = 0;
 

@@ -67,7 +67,7 @@ function base64(text) {
 }
 
 /** Fields as Upload-Metadata; repeatable ones become lines of one value. */
-export function metadata_of(fields) {
+function metadata_of(fields) {
   const values = new Map();
   for (const [name, value] of fields) {
     values.set(name, values.has(name) ? `${values.get(name)}\n${value}` : value);

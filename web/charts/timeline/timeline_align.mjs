@@ -49,7 +49,7 @@ export function is_in_step(event, { host, device }) {
 const FRAME = "nn.Module: ";
 
 /** "Qwen2DecoderLayer_3" as its class and which of that class in its parent. */
-export function module_step(text) {
+function module_step(text) {
   const match = /^(.+)_(\d+)$/.exec(text);
   return match ? { class_name: match[1], nth: Number(match[2]) } : { class_name: text, nth: 0 };
 }

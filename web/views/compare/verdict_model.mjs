@@ -42,7 +42,7 @@ export function verdict_chip({ verdict, relevant }) {
 }
 
 /** The interval's name: a fence of past runs is not a confidence interval. @param {number} alpha */
-export const interval_label = (method, alpha) => (["history", "series"].includes(method)
+const interval_label = (method, alpha) => (["history", "series"].includes(method)
   ? "With the usual noise"
   : `${number(100 * (1 - alpha), 2)} % interval`);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the home page says of what happened since the last visit; pure.
+// What the home page says about what happened since the last visit; pure.
 import { plural } from "../../base/format.mjs";
 import { is_of_step } from "../trends/alerts_model.mjs";
 
@@ -83,7 +83,8 @@ export function costliest(lists) {
 
 /** The page's first sentence. */
 export function news_sentence({ runs, moved, failed, alerts }) {
-  if (runs + moved + failed + alerts === 0) return "Nothing has changed, and no decision is waiting.";
+  if (runs + moved + failed + alerts === 0)
+    return "Nothing has changed, and no decision is waiting.";
   const parts = [runs > 0 && plural(runs, "new run"), moved > 0 && `${plural(moved, "series",
     "series")} moved`, failed > 0 && `${plural(failed, "upload")} failed`,
   alerts > 0 && `${plural(alerts, "alert")} ${alerts === 1 ? "waits" : "wait"} for a decision`];

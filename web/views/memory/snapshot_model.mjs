@@ -12,7 +12,7 @@ export const category_label = (category) => LABELS[category] ?? "Not known";
 export const device_key = ({ file, device }) => `${file}:${device}`;
 
 /** @param {Record<string, any>} row of snapshots @param {Record<string, any>[]} rows all of them */
-export function device_label(row, rows) {
+function device_label(row, rows) {
   const who = row.rank === null ? row.file : `rank ${row.rank}`;
   const twice = rows.filter(({ rank }) => rank === row.rank).length > 1;
   return `${who}${twice && row.rank !== null ? `, ${row.file}` : ""}, device ${row.device}`;

@@ -57,7 +57,7 @@ function CostBar({ finding, scale_ns }) {
  *          can_dismiss?: boolean, comments: any[]}} props `all` are the findings that may explain
  *   the same time, `comments` those on the run
  */
-export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments }) {
+function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments }) {
   const place = `findings/${finding.id}`;
   const said = comments.filter((comment) => comment.place === place).length;
   const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;

@@ -27,7 +27,7 @@ function value_text(metric, value, scale) {
     ms_signed(value - scale.median)} ms from the median`;
 }
 
-export function place_text({ node, local_rank }) {
+function place_text({ node, local_rank }) {
   if (!is_figure(node)) return "";
   return is_figure(local_rank) ? `node ${node}, GPU ${local_rank}` : `node ${node}`;
 }

@@ -3,7 +3,7 @@
 // pure.
 
 /** Keys that comparisons use, with their purpose. */
-export const KNOWN_META = [
+const KNOWN_META = [
   { key: "model", help: "What is trained or served", example: "llama-70b" },
   { key: "commit", help: "Version of the code; trends show it beside each run",
     example: "9f3c1e2" },

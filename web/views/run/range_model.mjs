@@ -23,7 +23,7 @@ export const within = (range, rank) =>
   `within ${range}, ${rank === "" ? "typical rank" : `rank ${rank}`}`;
 
 /**
- * The note of a table: what it says of itself, and once a range is chosen whether that filters it.
+ * A table's note: its own, and once a range is chosen whether the range filters it.
  * @param {string} name of the table @param {string} range @param {string} note
  */
 export function range_note(name, range, note = "") {

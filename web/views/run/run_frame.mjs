@@ -42,7 +42,7 @@ export function run_api(run, name = "") {
 const is_moving = (run) => run.status === "running" || run.status === "pending";
 
 /** The summary, fetched again while the analysis runs. @param {string} run */
-export function use_summary(run) {
+function use_summary(run) {
   return use_api(run_api(run, "summary"), (data) =>
     data && is_moving(data.run) ? BUSY_POLL_MS : null,
   );

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers that were kept as promises, and what the next run of the series says of them.
+// Answers that were kept as promises, and what the next run of the series says about them.
 import { html, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
@@ -15,7 +15,7 @@ import { came_text, change_label, outcome_of, promised_text } from "./promise_mo
 const path_of = (run, rest = "") => `/runs/${encodeURIComponent(run)}/promises${rest}`;
 
 /** Promises of a run, and those whose outcome it is; none until known. @param {string} run */
-export const use_promises = (run) => use_api(has_server ? path_of(run) : null).data
+const use_promises = (run) => use_api(has_server ? path_of(run) : null).data
   ?? { items: [], due: null };
 
 /** Keeps what the chosen changes would bring. */
@@ -72,6 +72,6 @@ export function Promises({ run }) {
   const { items } = use_promises(run);
   const now = use_now();
   if (items.length === 0) return null;
-  return html`<${Card} title="Promises" note="and what the next run of the series says of them">
+  return html`<${Card} title="Promises" note="and what the next run of the series says about them">
     <${List} run=${run} items=${items} now=${now} /><//>`;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hands a cut-out of the trace to Perfetto's page: a window of its own, a greeting until it
+// Hands a cut-out of the trace to Perfetto's page: a new window, a greeting until it
 // answers, then the bytes. They go from this page to that one and not over the network.
 import { api_bytes } from "../../base/api.mjs";
 
-export const PERFETTO = "https://ui.perfetto.dev";
+const PERFETTO = "https://ui.perfetto.dev";
 const GREET_MS = 50;
 const PATIENCE_MS = 60_000;
 

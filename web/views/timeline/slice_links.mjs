@@ -10,7 +10,7 @@ import { KernelText } from "../../widgets/kernel_text.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
-/** What is said of an event that cannot be gone to. */
+/** What is said about an event that cannot be gone to. */
 export const NOT_SHOWN = "on a lane that is not shown";
 
 /**
@@ -63,7 +63,7 @@ function input_facts({ inputs }) {
 }
 
 /** Pairs of words for everything that was recorded. */
-export function arg_facts(args) {
+function arg_facts(args) {
   return [["Grid", product(args.grid)], ["Block", product(args.block)],
     ["Registers per thread", args.registers === null ? null : count(args.registers)],
     ["Shared memory", args.shared_bytes === null ? null : bytes(args.shared_bytes)],

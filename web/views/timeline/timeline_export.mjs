@@ -46,8 +46,8 @@ export function TimelineExport({ run, rank, span, selected, several }) {
     ${several && html`<${Segments} label="Ranks to export" value=${width} options=${WIDTHS}
       onchange=${set_width} />`}
     <button type="button" class="small" disabled=${state.busy} onClick=${open}
-      title="Opens it at ui.perfetto.dev in a new window; the data stays in this browser">${state.busy
-      ? "Opening…" : "Open in Perfetto"}</button>
+      title="Opens it at ui.perfetto.dev in a new window; the data stays in this browser">${
+      state.busy ? "Opening…" : "Open in Perfetto"}</button>
     <${ExportLinks} links=${links} />
     ${state.problem && html`<span class="tl-export-problem" role="alert">${state.problem}</span>`}
   </div>`;

@@ -13,7 +13,7 @@ const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 export const is_baseline_name = (name) => NAME.test(name) && !/^\.+$/.test(name);
 
 /** Everything before the "@" in a run's name. @param {string} name */
-export const series_of_name = (name) => name.split("@")[0];
+const series_of_name = (name) => name.split("@")[0];
 
 const latest = (baselines) =>
   baselines.reduce((best, one) => (!best || one.set > best.set ? one : best), null);

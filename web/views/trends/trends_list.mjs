@@ -38,7 +38,7 @@ function AlertsLink({ row }) {
     plural(row.open_alerts, "open alert")}</a>`;
 }
 
-/** The newest value of the chosen figure and what there is to say of it. */
+/** The newest value of the chosen figure and what there is to say about it. */
 function Newest({ row, alarm, shown, figure }) {
   if (shown.length === 0) return html`<span class="faint">no ${label_within(figure)}</span>`;
   const [value, unit] = split_unit(value_text(figure, shown.at(-1).value));

@@ -7,7 +7,7 @@ import { median } from "../../charts/trend_model.mjs";
 import { alert_figure, alert_words, change_tone, change_words, direction_text, label_within, STEP,
   value_text, worse_share } from "./figure_model.mjs";
 
-export const MOST_DRAWN = 12;
+const MOST_DRAWN = 12;
 /** Runs that a small multiple shows; the page of the series has them all. */
 export const SMALL_RUNS = 40;
 
@@ -59,7 +59,7 @@ function urgency(alert) {
  * The order of series: those with open alerts first, worst at the top, then the latest.
  * @param {any[]} rows of the series table @param {Map<string, any>} alarms from open_alerts
  */
-export function ordered_series(rows, alarms) {
+function ordered_series(rows, alarms) {
   const weight = (row) => (alarms.has(series_key(row)) ? urgency(alarms.get(series_key(row))) : -1);
   return [...rows].sort((a, b) => weight(b) - weight(a)
     || String(b.last).localeCompare(String(a.last)) || a.series.localeCompare(b.series));

@@ -86,7 +86,7 @@ const MOST_LONGEST = 10;
 const AIR = 20; // times the call's own length to either side
 
 /** The address of the timeline around a call; /calls counts time as that page does. */
-export function call_path(run, rank, { begin_ns, dur_ns }) {
+function call_path(run, rank, { begin_ns, dur_ns }) {
   const end = begin_ns + dur_ns;
   const air = Math.max(AIR * dur_ns, 50_000);
   return address(run_path(run, "timeline"), { rank, sel: `${begin_ns}-${end}`,

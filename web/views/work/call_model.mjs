@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page says of the calls of a kernel or operator; pure.
+// What a page says about the calls of a kernel or operator; pure.
 import { plural } from "../../base/format.mjs";
 
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
 
 /** The unit in which times of this size are read. @param {number} ns */
-export function time_unit(ns) {
+function time_unit(ns) {
   return UNITS.find(([size]) => ns >= size) ?? UNITS.at(-1);
 }
 

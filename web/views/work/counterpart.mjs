@@ -17,7 +17,7 @@ const MOST_RUNS = 3; // whose tables are looked through
 const MOST_SEARCHED = 200; // runs among which they are looked for
 
 /** Parts of one operator. */
-export const parts_path = (run, op, rank = "") =>
+const parts_path = (run, op, rank = "") =>
   address(run_api(run, "parts"), { op, rank, format: "columns", limit: "all" });
 
 /** The first partner that has the operator at these shapes, else one that has the operator. */

@@ -11,7 +11,7 @@ import { range_note } from "../run/range_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
 
-export const LOCKED_CLOCKS = "Nsight Compute locks clocks and empties caches by default";
+const LOCKED_CLOCKS = "Nsight Compute locks clocks and empties caches by default";
 
 const in_trace = (row, frame) => {
   const median = value_at(frame, "trace_median_ns", row);

@@ -30,7 +30,7 @@ const PRECISION = /^gemm_(\w+)_share$/;
 /** @typedef {{metric: string, value: number|null, unit: string, help: string}} Metric */
 
 /** One figure in words; operation counts in units of 1e12. @param {Metric} row */
-export function metric_view(row) {
+function metric_view(row) {
   const [label, more] = LEADING[row.metric] ?? [LABELS[row.metric] ?? label_of(row.metric), ""];
   const in_tera = row.unit === "count" && /flops/.test(row.metric) && row.value >= IN_TERA_FROM;
   const [value, unit] = in_tera ? value_and_unit(row.value / TERA, "TFLOP")
@@ -39,7 +39,7 @@ export function metric_view(row) {
 }
 
 /** The precisions of matrix products as one figure, or null. @param {Metric[]} rows */
-export function precision_view(rows) {
+function precision_view(rows) {
   const found = rows.filter(({ metric, value }) => PRECISION.test(metric) && value > 0)
     .map(({ metric, value, help }) => ({ name: PRECISION.exec(metric)[1], value, help }))
     .sort((a, b) => b.value - a.value);

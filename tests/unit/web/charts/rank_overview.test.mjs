@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the overview of all ranks says of lanes and pieces.
+// What the overview of all ranks says about lanes and pieces.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { lane_ranks, lane_sums, overview_caption, piece_words }

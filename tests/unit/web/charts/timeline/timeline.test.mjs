@@ -280,7 +280,7 @@ test("a timeline that follows another does not go back to what that reported bef
   assert.deepEqual(follower.view, span(0, 1000), "the address is not an echo");
 });
 
-test("what is said of a slice has its length in a fitting unit and how many it stands for", () => {
+test("a slice's text has its length in a fitting unit and how many events it merges", () => {
   assert.deepEqual([640, 12_340, 456_700, 7_654_321].map((ns) => length_text(ns)),
     ["640 ns", "12.34 µs", "456.7 µs", "7.654 ms"]);
   assert.deepEqual([1_663_000, 498_800].map((ns) => length_text(ns, 1_663_000)),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the communication page says of link tests.
+// What the communication page says about link tests.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, matrix_of, own_of,

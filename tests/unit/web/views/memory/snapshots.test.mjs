@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of memory snapshots.
+// What is said about memory snapshots.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { by_category, growth_verdict, oom_text, snapshot_choices }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a chosen range asks of the API, and what each table says of it.
+// What a chosen range asks of the API, and what each table says about it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { range_note, range_params, ranged_view, with_range, within }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pages of kernels and operators say of calls, and where their counterpart is found.
+// What the pages of kernels and operators say about calls, and where their counterpart is found.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { callers_of, counterpart_of, fit_time, histogram_columns, history_figures, quantile_marks,
