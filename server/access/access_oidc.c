@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in at a provider: to it and back. A cookie holds a secret of its own for the way; what
+// Signing in at a provider: to it and back. A cookie holds its own secret for the way; what
 // the provider gets to see is derived from it, so nothing is stored for those who never come back.
 #include "server/access/access_parts.h"
 #include "server/access/audit.h"
@@ -142,7 +142,7 @@ static bool refuse_answer(struct request *request, struct response *response, co
            send_back(request, response, word, why);
 }
 
-// What the provider says of it is a word such as invalid_scope.
+// What the provider says about it is a word such as invalid_scope.
 static bool tell_refusal(struct request *request, struct response *response, struct str word)
 {
     struct buf why = {0};
@@ -204,7 +204,7 @@ static bool welcome(struct request *request, struct response *response, struct s
 {
     if (!access_is_user(user) || !access_may_sign_in(request->services->access, user))
         return refuse_answer(request, response, "user",
-                             "the provider named somebody who may not sign in", err);
+                             "the provider named someone who may not sign in", err);
     if (!access_begin_user_session(request, response, user, err))
         return false;
     set_flow(request, response, "", STR(""));

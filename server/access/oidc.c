@@ -56,7 +56,7 @@ static bool check_config(const struct oidc_config *config, struct err *err)
     if (!is_given(config->users))
         return err_set(err, ERR_USAGE,
                        "--oidc-issuer needs --oidc-users: who may sign in, by name or @DOMAIN; '*' "
-                       "is everybody with an account there");
+                       "is everyone with an account there");
     if (!is_given(config->public_url))
         return err_set(err, ERR_USAGE,
                        "--oidc-issuer needs --public-url: the provider sends browsers back to it");
@@ -136,7 +136,7 @@ static bool take_turn(struct oidc *oidc, struct err *err)
     return has_turn || err_set(err, ERR_BUSY, "others wait for the provider of sign-ins");
 }
 
-// What a provider says of its refusal is a word such as invalid_grant.
+// What a provider says about its refusal is a word such as invalid_grant.
 static bool explain(const struct http_answer *answer, const json_t *object, struct err *err)
 {
     const char *word = json_string_value(json_object_get(object, "error"));
@@ -180,7 +180,8 @@ static json_t *get(struct oidc *oidc, const char *url, struct err *err)
     return call(oidc, &what, err);
 }
 
-// --- what the provider says of itself -----------------------------------------------------------
+// --- what the provider says about itself
+// ----------------------------------------------------------
 
 // NULL unless it is as safe as the issuer.
 static const char *endpoint(const struct oidc *oidc, const json_t *provider, const char *name,

@@ -43,7 +43,7 @@ MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct res
                                              const struct trace_row *trace, struct err *err);
 MUST_CHECK bool api_read_lanes(const struct request *request, bool *device_only, struct err *err);
 
-// Who sent a body: "author" of it where everybody is let in, else whoever signed in (api_said.c).
+// Who sent a body: "author" of it where everyone is let in, else whoever signed in (api_said.c).
 MUST_CHECK bool api_find_author(struct request *request, json_t *object, struct str *author,
                                 struct err *err);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of a replay that were kept as promises, and what the next run of the series says of them.
+// Answers of a replay that were kept as promises, and what the next run of the series says about
+// them.
 #include "analysis/replay/change.h"
 #include "analysis/report/tables.h"
 #include "ingest/base/clock.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `stepscope version` says of the build; only its file is compiled again when that changes.
+# What `stepscope version` says about the build; only its file is compiled again when that changes.
 file(STRINGS ${CIVETWEB_INCLUDE}/civetweb.h line REGEX "define CIVETWEB_VERSION \"")
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" CIVETWEB_VERSION "${line}")
 find_path(XLSX_INCLUDE xlsxwriter.h REQUIRED) # its .pc file has the version of the interface

@@ -20,7 +20,7 @@ struct choices {
 static const struct option table[] = {
     {"--url", "STEPSCOPE_URL", NULL, "URL", "address of the service", NULL, OPTION_TEXT, AT(url)},
     {"--token", "STEPSCOPE_TOKEN", NULL, "TOKEN",
-     "token with the scope upload; other users see options, so better set it in the environment",
+     "token with the scope upload; options are visible to other users: prefer the environment",
      NULL, OPTION_TEXT, AT(token)},
     {"--node", NULL, NULL, "NAME", "name of this node; default: its host name", NULL, OPTION_TEXT,
      AT(node)},
@@ -48,7 +48,7 @@ static bool make_folder(const char *path, struct err *err)
     if (mkdir(path, 0755) != 0 && errno != EEXIST)
         return err_set_errno(err, "cannot make %.150s", path);
     return (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid()) ||
-           err_set(err, ERR_DENIED, "%.150s belongs to somebody else; choose another --traces",
+           err_set(err, ERR_DENIED, "%.150s belongs to another user; choose another --traces",
                    path);
 }
 
@@ -83,7 +83,7 @@ bool cmd_agent(int argc, char **argv, struct err *err)
         return true;
     }
     if (args.operand_count)
-        return err_set(err, ERR_USAGE, "found '%.60s', expected options alone; see --help",
+        return err_set(err, ERR_USAGE, "found '%.60s', expected options only; see --help",
                        args.operands[0]);
     if (choices.socket_folder && !*choices.socket_folder)
         choices.socket_folder = NULL;

@@ -25,7 +25,7 @@ static const struct option table[] = {
     {"--from-blobs", NULL, NULL, "PLACE", "files of --from, if they are not in DIR", NULL,
      OPTION_TEXT, AT(from_blobs)},
     {"--to-blobs", NULL, NULL, "PLACE",
-     "files of --to; the place of --from-blobs to leave them where they are", NULL, OPTION_TEXT,
+     "files of --to; the same as --from-blobs leaves them where they are", NULL, OPTION_TEXT,
      AT(to_blobs)},
 };
 static const struct option_set options = {
@@ -58,8 +58,8 @@ static bool read_side(const char *option, const char *place, const char *blobs,
                        "sqlite:DIR or postgres://...",
                        option);
     return side->folder || blobs ||
-           err_set(err, ERR_USAGE, "found no place of the files of %s, expected --blobs s3://...",
-                   option);
+           err_set(err, ERR_USAGE,
+                   "found no location of the files of %s, expected --blobs s3://...", option);
 }
 
 static bool read_sides(const struct choices *choices, struct copy_request *request, struct err *err)

@@ -32,8 +32,8 @@ static const struct option table[] = {
      AT(to_ns)},
     {"--lanes", NULL, "all", "LANES", "device: only streams; all: threads, too", "all|device",
      OPTION_CHOICE, AT(lanes)},
-    {"--events", NULL, NULL, NULL, "events to one file, in a format that tables have, too", NULL,
-     OPTION_FLAG, AT(events)},
+    {"--events", NULL, NULL, NULL, "write events as one file, in a table format", NULL, OPTION_FLAG,
+     AT(events)},
     {"--step", NULL, NULL, "PATTERN",
      "annotation that marks a step; a trailing '*' matches anything", NULL, OPTION_TEXT,
      AT(step_pattern)},
@@ -76,9 +76,10 @@ static bool check_format(const struct export_files *what, struct err *err)
     bool cuts = what->from_ns != 0 || what->to_ns >= 0 || what->device_only;
     bool is_folder = what->tables && what->tables != &export_xlsx;
     if (cuts && (what->tables || what->events->whole_run))
-        return err_set(err, ERR_USAGE,
-                       "found --from-ns, --to-ns or --lanes, which %s does not take: it has all",
-                       what->tables ? what->tables->word : what->events->word);
+        return err_set(
+            err, ERR_USAGE,
+            "found --from-ns, --to-ns or --lanes, which %s does not take: it is always complete",
+            what->tables ? what->tables->word : what->events->word);
     if (is_folder && strcmp(what->out, "-") == 0)
         return err_set(err, ERR_USAGE, "found -o -, expected a folder for %s", what->tables->word);
     return true;

@@ -22,7 +22,7 @@ struct inspect_options {
 static const struct option table[] = {
     {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
      AT(format)},
-    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that reading a trace may use",
+    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory limit of reading one file",
      NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--kernel-names", NULL, NULL, NULL,
      "read names of kernels, one a line, from the files or standard input, and print what each "

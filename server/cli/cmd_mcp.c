@@ -29,8 +29,8 @@ static const struct option table[] = {
     {"--url", "STEPSCOPE_URL", NULL, "URL", "service to ask, instead of files", NULL, OPTION_TEXT,
      AT(url)},
     {"--token", "STEPSCOPE_TOKEN", NULL, "TOKEN",
-     "token with the scope read; other users see options, so better set it in the environment",
-     NULL, OPTION_TEXT, AT(token)},
+     "token with the scope read; options are visible to other users: prefer the environment", NULL,
+     OPTION_TEXT, AT(token)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory limit of the analysis of one file", NULL, OPTION_BYTES, AT(job_memory_bytes)},
 };

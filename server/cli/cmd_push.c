@@ -192,7 +192,7 @@ static bool sum_up(struct sending *sending, struct err *err)
     const struct folder_send *send = &sending->send;
     if (sending->choices->finalize && send->run_id[0] && !finalize(sending, err))
         return err_wrap(err, "finalize");
-    fprintf(stderr, "%zu sent, %zu known already, %zu refused, %zu failed\n", send->sent,
+    fprintf(stderr, "%zu sent, %zu already known, %zu refused, %zu failed\n", send->sent,
             send->known, send->refused, send->failed);
     if (send->run_id[0])
         printf("%s/runs/%s\n", sending->hub.base.at, send->run_id);

@@ -34,8 +34,8 @@ static const struct option table[] = {
      AT(counterpart)},
     {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
      AT(format)},
-    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that one file may use", NULL,
-     OPTION_BYTES, AT(job_memory_bytes)},
+    {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory limit of reading one file",
+     NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--step", NULL, NULL, "PATTERN",
      "annotation that marks a step; a trailing '*' matches anything", NULL, OPTION_TEXT,
      AT(step_pattern)},
@@ -343,7 +343,7 @@ static void print_text(const struct opened_job *opened, const struct questions *
     struct whatif_answer base = answers[0][shown];
     base.refused = whatif_job_refusal(&opened->job, answers[0]);
     if (opened->job.count > 1)
-        printf("%u ranks together, %u joint calls; rank %lld stands for them\n", opened->job.count,
+        printf("%u ranks together, %u joint calls; represented by rank %lld\n", opened->job.count,
                opened->job.replay.join_count, (long long)opened->job.ranks[shown]->number);
     print_head(opened->job.ranks[shown]->name, &base);
     if (base.refused)

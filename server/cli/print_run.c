@@ -69,7 +69,7 @@ static const char *words_of(const struct table *lateness)
         {"data_loading", "it waits for data"},
         {"host", "its host launches late"},
         {"copies", "it copies"},
-        {"communication", "it waits itself in other groups"},
+        {"communication", "other groups keep it waiting"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (table_is(lateness, 0, RUN_LATENESS_REASON, str_of(reasons[i][0])))

@@ -7,7 +7,7 @@
 
 struct send_target {
     struct remote_hub *hub;
-    const char *run;     // NULL: a run of its own
+    const char *run;     // NULL: a new run
     const char *project; // NULL: none
     const char *role;    // of all traces in a reinforcement learning job; NULL: none
     const char *meta;    // "key=value,key=value" or NULL

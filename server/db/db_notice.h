@@ -8,7 +8,7 @@
 
 struct db_notice;
 
-// Listens by a connection and a thread of its own, which connect again after they lost the
+// Listens on a separate connection and thread, which connect again after they lost the
 // database. heard is called on that thread when another service did so. ERR_UNSUPPORTED for
 // a database that only one service has.
 MUST_CHECK struct db_notice *db_notice_open(const char *place, void (*heard)(void *context),

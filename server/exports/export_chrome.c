@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chrome's JSON of trace events: complete events, flows, counters; the process is the rank.
-// Overlapping slices have a thread of their own.
+// Overlapping slices have their own thread.
 #include "server/exports/event_walk.h"
 
 #include <math.h>

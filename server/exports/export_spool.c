@@ -89,7 +89,7 @@ void export_spool_expire(struct export_spool *spool)
 
 // --- files that are there -----------------------------------------------------------------------
 
-// A descriptor with a position of its own.
+// A descriptor with its own position.
 static int reopen(int fd)
 {
     char path[40];

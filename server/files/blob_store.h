@@ -3,7 +3,7 @@
 // sealed traces made from them. Stored files never change. Thread-safe.
 //
 // To add a kind: a file blob_x.c with a `const struct blob_kind blob_x` and a line in blob_store.c.
-// A kind whose files are on another machine brings them to a folder of its own before it opens
+// A kind whose files are on another machine brings them to its own folder before it opens
 // them: analyses, downloads and timelines read descriptors.
 #ifndef SERVER_BLOB_STORE_H
 #define SERVER_BLOB_STORE_H

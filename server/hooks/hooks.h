@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Webhooks: word of finished runs, alerts and gates, sent by a thread of its own, at least once.
+// Webhooks: word of finished runs, alerts and gates, sent by its own thread, at least once.
 #ifndef SERVER_HOOKS_H
 #define SERVER_HOOKS_H
 

@@ -31,7 +31,7 @@ struct job_order {
     bool has_input, has_kept, has_keep;              // which descriptors are open
     bool joins;                                      // joins the ranks in the input
     bool unpacks;                                    // the archive that the input is
-    bool gathers;                                    // what the input says of its run
+    bool gathers;                                    // what the input says about its run
     struct str filename;                             // of the input, for unpacks and gathers
     int64_t process;                                 // of the input; 0: it has one
     uint64_t unpack_bytes;                           // most that its members may take

@@ -373,7 +373,7 @@ static bool take_bytes(struct writer *writer, struct member *member, struct err 
     return true;
 }
 
-// Each process of a file becomes a member of its own, with the file's bytes.
+// Each process of a file becomes its own member, with the file's bytes.
 static bool add_processes(struct writer *writer, const struct member *file, struct err *err)
 {
     struct buf name = {0};

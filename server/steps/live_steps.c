@@ -156,7 +156,7 @@ static bool find_run(struct request *request, struct str name, struct run *run, 
             return false;
     }
     return (request->who.scopes & SCOPE_WRITE) || str_equal(run->owner, request->who.key) ||
-           err_set(err, ERR_DENIED, "this run was created by somebody else");
+           err_set(err, ERR_DENIED, "this run was created by someone else");
 }
 
 static bool has_room(const struct request *request, struct err *err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a series' runs that are judged beside step time: MFU, memory, power, loss and
-// others, each as a series of its own.
+// others, each as its own series.
 #ifndef SERVER_JUDGED_FIGURES_H
 #define SERVER_JUDGED_FIGURES_H
 

@@ -35,7 +35,7 @@ static bool run_all(struct db *db, const char *const *texts, struct str id, stru
     return ok;
 }
 
-// What people said of an alert waits in no project; with an upload goes its Idempotency-Key.
+// What people said about an alert waits in no project; with an upload goes its Idempotency-Key.
 static bool forget_binned(struct db *db, struct str id, struct err *err)
 {
     static const char *const texts[] = {

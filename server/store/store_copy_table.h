@@ -58,7 +58,7 @@ bool copied_columns_equal(const struct copied_columns *a, const struct copied_co
 MUST_CHECK bool copied_rows_read(struct db *db, const struct copied_table *table,
                                  const struct copied_columns *columns, struct copied_range range,
                                  struct copied_rows *rows, struct err *err);
-// In a transaction of its own.
+// In its own transaction.
 MUST_CHECK bool copied_rows_insert(struct db *db, const struct copied_table *table,
                                    const struct copied_columns *columns,
                                    const struct copied_rows *rows, struct err *err);

@@ -27,7 +27,7 @@ struct input_row {
 };
 
 // Inputs of a run: archives uploaded to it, each followed by its members, including those that went
-// to runs of their own; then members of other archives that came to this run.
+// to other runs; then members of other archives that came to this run.
 MUST_CHECK bool store_list_inputs(struct store *store, struct str run_id, struct arena *arena,
                                   struct input_row **inputs, size_t *count, struct err *err);
 

@@ -324,7 +324,7 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
                            "the breakdown (step_median_ns, gemm_ns, ...) and numbers among the "
                            "metadata (meta.KEY)",
                            (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
-        // An index serves an order only where nothing is said of what is not there.
+        // An index serves an order only where nothing is said about what is not there.
         buf_printf(sql, "%s %s%s, ", column->sql, key->descending ? "DESC" : "ASC",
                    column->is_known ? "" : " NULLS LAST");
     }
