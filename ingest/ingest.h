@@ -31,7 +31,7 @@ MUST_CHECK struct trace *ingest_opened(struct source *source, const struct forma
                                        struct budget *budget, struct progress *progress,
                                        struct err *err);
 
-// Reads what a file that is no trace says of its run. ERR_FORMAT if it says nothing.
+// Reads what a file that is no trace says about its run. ERR_FORMAT if it says nothing.
 MUST_CHECK bool ingest_evidence(const struct ingest_from *from, struct evidence *evidence,
                                 struct progress *progress, struct err *err);
 

@@ -79,7 +79,7 @@ struct link_expected {
 
 // Between two sizes measured, bandwidth follows the power law through both: it is linear in the
 // logarithms, as is the time. Sizes up to LINK_NEAR times beyond the ends have the bandwidth of the
-// end; nothing is said of others, nor for other numbers of ranks.
+// end; nothing is said about others, nor for other numbers of ranks.
 #define LINK_NEAR 1.1
 
 struct link_expected link_reference_find(const struct link_reference *reference,

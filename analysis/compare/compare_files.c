@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of a run say of how it was made: its log, configuration, environment.
+// What the files of a run say about how it was made: its log, configuration, environment.
 #include "analysis/compare/compare_settings.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 enum { MOST_ROWS = 500 }; // the others are summed in the last row
 #define MOST_NS 0x1p60    // of a part in all rows: a hostile report may have any number of calls
 
-// What a side's roofline says of an operator and shape, over the whole traces of its runs.
+// What a side's roofline says about an operator and shape, over the whole traces of its runs.
 struct side_work {
     double calls, events, roofline_ns;
     double compute_ns; // of the roofline: limited by operations

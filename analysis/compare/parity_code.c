@@ -175,7 +175,7 @@ static bool is_strided(const struct code *code)
     return false;
 }
 
-// PyTorch records a number of Python's beside tensors as a tensor of its own. It is the host's: the
+// PyTorch records a number of Python's beside tensors as a separate tensor. It is the host's: the
 // kernel gets its value, and reads no memory for it.
 static bool is_number(const struct code *code, const struct op_arg *arg)
 {

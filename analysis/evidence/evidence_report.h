@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of what a file says of a run besides a timeline of events.
+// The tables of what a file says about a run besides a timeline of events.
 #ifndef ANALYSIS_EVIDENCE_REPORT_H
 #define ANALYSIS_EVIDENCE_REPORT_H
 

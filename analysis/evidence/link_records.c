@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL says of its own communicators: NCCL Inspector's records, summed up by operation and
+// What NCCL says about its own communicators: NCCL Inspector's records, summed up by operation and
 // size, and the ranks that RAS knows.
 #include "analysis/evidence/link_cells.h"
 #include "analysis/evidence/link_tables.h"

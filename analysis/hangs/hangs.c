@@ -169,7 +169,7 @@ static bool find_order(struct diagnosis *d, struct err *err)
         .call = order.odd->oldest,
         .why = "Each side waits in a collective that the other has queued behind its own. A rank "
                "that left out a collective shows so, too. Wrong if collectives of these groups "
-               "may overtake each other, on streams of their own."};
+               "may overtake each other, on their own streams."};
     struct buf out = {0};
     buf_puts(&out, "Look at the program of ");
     hang_add_named_ranks(&out, finding.ranks, finding.rank_count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of PyTorch with names of their own.
+// Kernels of PyTorch with other names.
 #include "analysis/kernel_names/families.h"
 
 #define PT LIBRARY_pytorch

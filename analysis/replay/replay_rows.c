@@ -326,7 +326,7 @@ static bool show_path(const struct whatif *whatif, const struct whatif_answer *b
     return ok;
 }
 
-// One question, with rows of its own: threads share only the replay.
+// One question, with its own rows: threads share only the replay.
 struct question {
     const struct whatif *whatif;
     const struct whatif_answer *base;

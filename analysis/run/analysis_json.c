@@ -260,7 +260,7 @@ static bool put_ops(struct buf *out, const struct table *table, struct err *err)
     return true;
 }
 
-// Those are other tables' rows in a form of their own.
+// Those are other tables' rows in their own form.
 static struct report without_range_rows(const struct report *report)
 {
     struct report shown = *report;

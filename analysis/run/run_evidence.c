@@ -103,7 +103,7 @@ static bool doubt_left(struct taking *taking, struct err *err)
         .severity = "warning",
         .count = (int64_t)taking->files_left,
         .detail = "logs and other files beyond 1,000,000 rows of what they say",
-        .effect = "the last by name are left out: put them into a run of their own"};
+        .effect = "the last by name are left out: upload them to a separate run"};
     return (!taking->logs_left || doubt_add(&doubts, &logs, err)) &&
            (!taking->files_left || doubt_add(&doubts, &files, err)) &&
            take_tables(&doubts, taking->report, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other files than traces say of a run.
+// What other files than traces say about a run.
 #ifndef ANALYSIS_RUN_EVIDENCE_H
 #define ANALYSIS_RUN_EVIDENCE_H
 

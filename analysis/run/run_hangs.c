@@ -91,8 +91,8 @@ static bool add_doubts(const struct dumps *dumps, const struct hangs *hangs, str
                                 .severity = "warning",
                                 .count = count_twins(dumps, hangs),
                                 .detail = "Flight Recorder dumps of ranks that have another one",
-                                .effect = "the verdict on the hang uses the first by name: put "
-                                          "dumps of another time into a run of their own"};
+                                .effect = "the verdict on the hang uses the first by name: upload "
+                                          "dumps of another time to a separate run"};
     const struct doubt order = {.item = "hang_order",
                                 .severity = "info",
                                 .count = 1,
@@ -104,7 +104,7 @@ static bool add_doubts(const struct dumps *dumps, const struct hangs *hangs, str
            (!hangs->gave_up || doubt_add_of_run(report, &order, err));
 }
 
-// What is found lives in an arena of its own until nothing can fail any more.
+// What is found lives in its own arena until nothing can fail any more.
 static bool judge(struct dumps *dumps, struct report *report, struct err *err)
 {
     struct arena arena;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which GPU of a monitor is which rank's: by what both say of it, from the surest to the least.
+// Which GPU of a monitor is which rank's: by what both say about it, from the surest to the least.
 // What fits several GPUs, or one GPU that several ranks claim by its number, is not guessed.
 #include "analysis/run/run_monitors_inner.h"
 

@@ -44,7 +44,7 @@ struct monitor_time {
     double r, other_r; // NAN unknown
 };
 
-// What a rank's trace says of its time.
+// What a rank's trace says about its time.
 struct rank_time {
     const struct rank_device *of;
     struct busy_profile profile; // begin on the trace's clock

@@ -38,7 +38,7 @@ int64_t run_stated_count(const struct report *report, const char *standard)
     return 0;
 }
 
-// GPUs that work on samples of their own; 0 unknown.
+// GPUs that work on their own samples; 0 unknown.
 static int64_t data_parallel(const struct report *report)
 {
     static const char *const others[] = {"tensor_parallel_size", "pipeline_parallel_size",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of one range, from what range_parts says of it.
+// Tables of one range, from what range_parts says about it.
 #ifndef ANALYSIS_RANGE_VIEW_H
 #define ANALYSIS_RANGE_VIEW_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Slurm says of a job: `scontrol show job`, `sacct -P`, and the options in a batch script,
+// What Slurm says about a job: `scontrol show job`, `sacct -P`, and the options in a batch script,
 // whose exported variables count as well. Who ran it and where its files are is left out.
 #include "ingest/config/config_lines.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file says of a run besides a timeline of events. A reader fills the kinds that its format
-// has; analysis/evidence makes tables of them.
+// What a file says about a run besides a timeline of events. A reader fills the kinds that its
+// format has; analysis/evidence makes tables of them.
 #ifndef INGEST_EVIDENCE_EVIDENCE_H
 #define INGEST_EVIDENCE_EVIDENCE_H
 

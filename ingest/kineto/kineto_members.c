@@ -139,7 +139,7 @@ static bool add_value(struct settings *settings, struct str key, const json_t *v
     return ok;
 }
 
-// Members that differ from file to file without meaning, and those with a place of their own.
+// Members that differ from file to file without meaning, and those with their own place.
 static bool is_left_out(struct str key)
 {
     static const char *const keys[] = {"traceEvents",    "traceName",           "trace_id",

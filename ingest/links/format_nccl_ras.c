@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL's RAS says of a job (ncclras -f json): the communicators, their ranks, those that did
-// not answer, and how many collectives each has started. NCCL 2.28.9 forgets a comma, which the
+// What NCCL's RAS says about a job (ncclras -f json): the communicators, their ranks, those that
+// did not answer, and how many collectives each has started. NCCL 2.28.9 forgets a comma, which the
 // scan of JSON forgives.
 #include "ingest/json/json_outline.h"
 #include "ingest/links/link_figures.h"

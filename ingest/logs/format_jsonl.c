@@ -28,7 +28,7 @@ static int64_t time_of(const struct json_line_value *value)
     return is ? (int64_t)llround(seconds * 1e9) : LOG_NO_TIME;
 }
 
-// What a line says of itself.
+// What a line says about itself.
 struct about {
     int64_t step, time_ns;
     size_t step_key; // of step_keys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics as CSV with a column of steps: metrics.csv of Lightning, histories of W&B. Cells may be
-// empty, as values of a step come in rows of their own.
+// empty, as values of a step come in their own rows.
 #include "ingest/csv/csv.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/logs/metric_tags.h"

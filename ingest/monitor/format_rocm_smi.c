@@ -31,7 +31,7 @@ static const struct monitor_column columns[] = {
     MONITOR_IS("Fan speed", FAN, NULL),
 };
 
-// Each snapshot has a header of its own. Cards that lack a value have fewer cells.
+// Each snapshot has its own header. Cards that lack a value have fewer cells.
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
     monitor_split_line(table, *text);

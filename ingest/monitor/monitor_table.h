@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables that monitors write: a header that names the columns, and a row per device and moment.
-// What a tool calls its columns is a table of its own (struct monitor_dialect).
+// What a tool calls its columns is its own table (struct monitor_dialect).
 #ifndef INGEST_MONITOR_MONITOR_TABLE_H
 #define INGEST_MONITOR_MONITOR_TABLE_H
 
@@ -108,7 +108,7 @@ struct monitor_scale monitor_scale_of(const struct monitor_column *column, struc
 MUST_CHECK bool monitor_note_column(struct evidence *evidence, const struct monitor_column *column,
                                     struct str name, struct monitor_scale scale, struct err *err);
 
-// What a row says of itself.
+// What a row says about itself.
 struct monitor_row {
     struct sample_identity is;
     struct str date, time;

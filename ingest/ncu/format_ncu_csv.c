@@ -176,7 +176,7 @@ static bool take_metric(struct ncu *ncu, struct err *err)
 
 // --- raw ----------------------------------------------------------------------------------------
 
-// Each row is a launch of its own.
+// Each row is its own launch.
 static bool take_launch(struct ncu *ncu, struct err *err)
 {
     char text[KEY_BYTES];

@@ -5,7 +5,7 @@
 #define CALL_COLUMNS "start end globalTid correlationId nameId textId eventClass"
 enum { START, END, THREAD, CORRELATION, NAME, TEXT, CLASS };
 
-// Those of the driver have a class of their own in the runtime's table.
+// Those of the driver have their own class in the runtime's table.
 static const struct call_table {
     const char *table;
     enum event_kind kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the export says of the machine, the processes and itself.
+// What the export says about the machine, the processes and itself.
 #include "ingest/nsys/nsys_gpus.h"
 #include "ingest/nsys/nsys_nccl.h"
 

@@ -186,7 +186,7 @@ static bool note_nccl(const struct range_walk *walk, const struct rows *rows, st
     return !str_starts_with(text, STR("nccl")) || nccl_range(walk->nsys->nccl, &label, err);
 }
 
-// A range that ends on another thread gets a track of its own: it nests in neither.
+// A range that ends on another thread gets its own track: it nests in neither.
 static bool take_thread(const struct range_walk *walk, const struct rows *rows,
                         struct event_record *record, struct err *err)
 {

@@ -50,7 +50,7 @@ void prv_rows_free(struct prv_rows *rows);
 // A line before the header: of a .pcf or a .row.
 MUST_CHECK bool prv_rows_name(struct prv_rows *rows, struct str line, struct err *err);
 
-// What the header says of the applications: "2(1:1,3:1)". After all names.
+// What the header says about the applications: "2(1:1,3:1)". After all names.
 MUST_CHECK bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err);
 
 // The row of a thread; NULL: it is no device's. Numbers from 1.

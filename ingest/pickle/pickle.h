@@ -5,7 +5,7 @@
 //
 // A value that the pickle refers to twice exists once, so a graph is never larger than its stream
 // by more than a constant factor, and it may have cycles: no function here recurses, and a caller
-// that does needs a limit of its own.
+// that does needs its own limit.
 #ifndef INGEST_PICKLE_PICKLE_H
 #define INGEST_PICKLE_PICKLE_H
 

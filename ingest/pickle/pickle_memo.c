@@ -88,7 +88,7 @@ static bool part(struct pickle_memo *memo, size_t page, struct err *err)
     return rest;
 }
 
-// A page of its own for what changes.
+// A separate page for what changes.
 static bool own(struct pickle_memo *memo, size_t page, struct err *err)
 {
     if (memo->pages[page] && !is_shared(memo, page))

@@ -13,7 +13,7 @@ struct pickle_text_place {
     uint32_t len;
 };
 
-// A container, or how it goes on: each addition to one that is not empty is a node of its own. The
+// A container, or how it goes on: each addition to one that is not empty is its own node. The
 // first node links to the last, which links to the second, so that adding takes no walk.
 struct pickle_node {
     uint32_t row, link; // 0: none

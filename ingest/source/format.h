@@ -104,8 +104,8 @@ struct format {
     // Adds figures of the whole file to input->figures, for inspect: of records that are not read,
     // or what the traces of a file do not show. There is no builder. May be NULL.
     bool (*count)(const struct format_input *input, struct err *err);
-    // Records that are no trace: everything they say of the run goes into input->evidence. There is
-    // no builder. ERR_FORMAT if there is nothing.
+    // Records that are no trace: everything they say about the run goes into input->evidence. There
+    // is no builder. ERR_FORMAT if there is nothing.
     bool (*gather)(const struct format_input *input, struct err *err);
     // Enables this format in libarchive; returns libarchive's status.
     int (*unpack)(struct archive *archive);
