@@ -86,7 +86,7 @@ need_proxies() {
     done
 }
 
-# Tests start servers of their own; a service of this machine nobody asked for.
+# Tests start their own servers; a service of this machine nobody asked for.
 need_postgres() {
     if ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
         need_packages postgresql

@@ -5,7 +5,7 @@
 # which the Prolog makes for them, with a group "traces" that reads it:
 #   install -d -m 2750 -o "$SLURM_JOB_USER" -g traces "$SPOOL/$SLURM_JOB_ID"
 # /etc/stepscope-push.env has STEPSCOPE_URL and STEPSCOPE_TOKEN (scope upload), readable by root
-# alone. The unit runs as a user of its own in that group: other processes of the job's user could
+# alone. The unit runs as its own user in that group: other processes of the job's user could
 # read the token of one that ran as that user.
 SPOOL=${STEPSCOPE_SPOOL:-/scratch/traces}
 folder=$SPOOL/$SLURM_JOB_ID
