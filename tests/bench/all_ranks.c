@@ -5,7 +5,7 @@
 //   all_ranks FOLDER RANKS EVENTS [FILES]
 //
 // Each rank has that many events. FILES traces (16) are written; ranks share them, each with a
-// clock of its own.
+// its own clock.
 #include "ingest/base/clock.h"
 #include "ingest/trace/overview.h"
 #include "ingest/trace/timeline.h"

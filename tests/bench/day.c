@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A day of a large team through the real queue and store, with traces replaced by their sizes and
 // without tables, which take more time than the rest (deploy/SCALE.md): each
-// rank of each run is an upload of its own, is claimed, ended and joined. Services are processes,
+// rank of each run is its own upload, is claimed, ended and joined. Services are processes,
 // each with one connection that stores what arrives and one that works. Prints rates, and what part
 // of a day 10,000 runs of 1,024 ranks take at them.
 //

@@ -186,7 +186,7 @@ def write_snapshot(path, megabytes):
 
 
 def dump(path, tables):
-    """The dump in a process of its own, by the SQLite that Python has."""
+    """The dump in its own process, by the SQLite that Python has."""
     code = ("import sqlite3,sys\nb=sqlite3.connect(sys.argv[1])\nw=sys.stdout.write\n"
             "for q in sys.argv[2:]:\n  for r in b.execute(q): w('|'.join(map(str,r))+'\\n')\n")
     shell = subprocess.run(["which", "sqlite3"], capture_output=True, check=False)

@@ -3,7 +3,7 @@
 // usage: node tests/bench/frames.mjs BASE RUN [--ranks all|spread]
 // A frame's time is processor time of the page's main thread, input and painting included, so that
 // other programs do not count; a window's is from the request to the last byte at the page. Tasks
-// between frames, such as reading a window, have a line of their own. Ranks drawn below the
+// between frames, such as reading a window, have their own line. Ranks drawn below the
 // timeline are counted by the pixels of their lanes whenever the view rests. Fails past the limits,
 // and when a rank was not drawn.
 import { launch, settle } from "../e2e/helpers/browser.mjs";

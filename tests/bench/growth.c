@@ -199,7 +199,7 @@ static void print_memory(const struct series *series)
     for (int k = 0; k < series->count; k++)
         printf(" %9.1f",
                (double)series->files[k].resident.peak_bytes / (double)series->files[k].kept_events);
-    printf("\nin a process of its own\n  %-34s", "wall ns per event");
+    printf("\nin its own process\n  %-34s", "wall ns per event");
     for (int k = 0; k < series->count; k++)
         printf(" %9.1f",
                (double)series->files[k].resident.took_ns / (double)series->files[k].events);

@@ -3,12 +3,14 @@
 // Compares what two builds of stepscope say about the same traces: by `analyze`, by the API of a
 // service, and by the API of the second build on the data that the first one left.
 //
-//   tests/bench/same_figures.mjs [--renamed OLD=NEW,...] [--gone TABLE,...] BEFORE AFTER TRACE...
+//   tests/bench/same_figures.mjs [--list FILE] BEFORE AFTER TRACE...
 //
 // BEFORE and AFTER are programs. Traces named *rank0*, *rank1*, ... with the same rest are one run.
-// A renamed word is a table, a column, or a value that names one; a table that is gone is left out.
-// Prints each column in which values differ, with the first of them, and how many were compared;
-// fails if one does. What only AFTER says is counted, and is no difference.
+// FILE is JSON, such as first_floor.json: `renamed` has old and new names of tables, columns and
+// values that name one, `gone` the tables that are left out, `texts` the members that hold
+// sentences, and `meant` the intended differences: a pattern of the path, and the reason.
+// Prints each column in which other values differ, with the first of them, and how many were
+// compared; fails if one does. What only AFTER says is counted, and is no difference.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -21,16 +23,20 @@ const NOT_FIGURES = new Set(["id", "run", "created", "revision", "uploaded_at", 
   "request_id", "url", "uploaded", "created_at", "input_id", "upload"]);
 
 const { values, positionals } = parseArgs({ allowPositionals: true,
-  options: { renamed: { type: "string", default: "" }, gone: { type: "string", default: "" } } });
+  options: { list: { type: "string" } } });
 const [before, after, ...files] = positionals;
-const renames = new Map((values.renamed ?? "").split(",").map((one) => one.split("=", 2)));
-const gone = new Set((values.gone ?? "").split(",").filter((name) => name));
-const renamed = (/** @type {any} */ word) => renames.get(word) ?? word;
 if (files.length === 0) {
-  console.error("usage: tests/bench/same_figures.mjs [--renamed OLD=NEW,...] [--gone TABLE,...] " +
-    "BEFORE AFTER TRACE...");
+  console.error("usage: tests/bench/same_figures.mjs [--list FILE] BEFORE AFTER TRACE...");
   process.exit(2);
 }
+const list = { renamed: {}, gone: [], texts: [], meant: {},
+  ...(values.list ? JSON.parse(readFileSync(values.list, "utf8")) : {}) };
+const renames = new Map(Object.entries(list.renamed));
+const gone = new Set(list.gone);
+const texts = new Set(list.texts);
+const meant = Object.entries(list.meant).map(([pattern, reason]) =>
+  ({ pattern: new RegExp(pattern), reason, count: 0 }));
+const renamed = (/** @type {any} */ word) => renames.get(word) ?? word;
 
 /** Files by run. @type {Map<string, string[]>} */
 const runs = new Map();
@@ -48,14 +54,21 @@ function flatten(value, path, out) {
     flatten(JSON.parse(value), path, out);
   } else if (value !== null && typeof value === "object") {
     for (const [key, member] of Object.entries(value)) {
-      const name = Array.isArray(value) ? member?.key ?? key : key; // settings are in any order
-      if (Array.isArray(value) || !NOT_FIGURES.has(key))
+      const name = Array.isArray(value) ? row_name(member) ?? key : key;
+      if (Array.isArray(value) || !(NOT_FIGURES.has(key) || texts.has(key)))
         flatten(member, `${path}/${renamed(name)}`, out);
     }
   } else if (!gone.has(/\/tables\/(\w+)\//.exec(path)?.[1] ?? "")) {
     out.set(path, renamed(value));
   }
   return out;
+}
+
+/** What a row is known by where order says nothing; else null. @param {any} row */
+function row_name(row) {
+  if (row?.key !== undefined) return row.key; // a setting
+  if (row?.rule && row.severity) return `${row.rule} ${row.rank ?? ""}`.trim(); // a finding
+  return row?.metric && row.unit !== undefined ? `${row.metric} ${row.device ?? ""}`.trim() : null;
 }
 
 /** @param {string} program @param {string[]} traces */
@@ -144,6 +157,8 @@ function compare(what, old, now) {
     if (!a.has(path)) added.add(path.replace(/\/\d+/g, ""));
   for (const [path, was] of a) {
     if (Object.is(was, b.get(path))) continue;
+    const known = meant.find(({ pattern }) => pattern.test(what + path));
+    if (known && ++known.count) continue;
     const column = `${what.split(" ")[0]} ${path.replace(/\/\d+/g, "")}`;
     const change = [was, b.get(path)].map((value) => JSON.stringify(value)).join(" -> ");
     const seen = columns.get(column) ?? { count: 0, first: `${what}${path}: ${change}` };
@@ -177,5 +192,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 for (const { count, first } of columns.values()) console.log(`${count} x  ${first}`);
+for (const { pattern, reason, count } of meant)
+  console.log(`${count} x  ${pattern.source}: ${reason}`);
 console.log(`${added.size} columns or members are new`);
 process.exit(wrong ? 1 : 0);

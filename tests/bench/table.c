@@ -123,7 +123,7 @@ static void print_peers(const struct results *results)
     double rate = mb_per_s(results, resident->took_ns);
     double memory = (double)resident->peak_bytes / json_bytes(results);
     if (resident->took_ns)
-        printf("in a process of its own: %.0f MB/s, %.0f x HTA, %.0f x TraceLens; resident %.0f "
+        printf("in its own process: %.0f MB/s, %.0f x HTA, %.0f x TraceLens; resident %.0f "
                "MB, %.3f bytes per byte of JSON, 1/%.0f of HTA's, 1/%.0f of TraceLens's\n",
                rate, rate / HTA_MB_PER_S, rate / TRACELENS_MB_PER_S,
                (double)resident->peak_bytes / 1e6, memory, HTA_BYTES_PER_BYTE / memory,
