@@ -78,7 +78,7 @@ test("push sends a folder once, with the names of its subfolders", async () => {
   const folder = node_folder("pushed");
   const first = await push(server.base, [folder, "--run", "pushed", "--meta", "commit=1f2e,a=b"]);
   assert.equal(first.status, 0, first.stderr);
-  assert.match(first.stderr, /2 sent, 0 known already, 0 refused/);
+  assert.match(first.stderr, /2 sent, 0 already known, 0 refused/);
   const run = await server.settled("pushed");
   assert.equal(first.stdout.trim(), `${server.base}/runs/${run.id}`);
   assert.equal(run.received, 2);
@@ -86,11 +86,11 @@ test("push sends a folder once, with the names of its subfolders", async () => {
   assert.deepEqual(run.traces.map((item) => item.filename).sort(),
     ["rank0/rank0.json", "rank1/rank1.json"]);
   const again = await push(server.base, [folder, "--run", "pushed", "--finalize"]);
-  assert.match(again.stderr, /0 sent, 2 known already/);
+  assert.match(again.stderr, /0 sent, 2 already known/);
   const without = await push(server.base, [folder, "--run", "pushed", "--state", "/dev/null",
     "--meta", "commit=1f2e,a=b"]);
   assert.equal(without.status, 0, without.stderr); // the service knows, too
-  assert.match(without.stderr, /0 sent, 2 known already/);
+  assert.match(without.stderr, /0 sent, 2 already known/);
 });
 
 test("push goes on where a connection broke off, and waits as long as it is asked to", async () => {
@@ -179,7 +179,7 @@ test("watch sends what settles, waits for a service that is gone, and drains", a
   assert.equal(state.trim().split("\n").length, 4);
   appendFileSync(join(folder, ".stepscope-sent"), '{"to":"torn');
   const again = await push(server.base, [folder, "--run", "watched"]);
-  assert.match(again.stderr, /0 sent, 4 known already/);
+  assert.match(again.stderr, /0 sent, 4 already known/);
 });
 
 test("push sends the files of a set as one, once all of them are there", async () => {
@@ -194,13 +194,13 @@ test("push sends the files of a set as one, once all of them are there", async (
     `${header}"HIP_RUNTIME_API_EXT","hipLaunchKernel",7,7,1,1000,1500\n`);
   const first = await push(server.base, [folder, "--run", "set"]);
   assert.equal(first.status, 0, first.stderr);
-  assert.match(first.stderr, /2 sent, 0 known already, 0 refused/);
+  assert.match(first.stderr, /2 sent, 0 already known, 0 refused/);
   const run = await server.settled("set");
   assert.deepEqual(run.traces.map((item) => item.filename), ["node/7.csv"]);
   const [linked] = (await server.get("/runs/set/launches?metric=linked_device_events")).items;
   assert.equal(linked.value, 1); // of the kernel in one file to the call in the other
   const again = await push(server.base, [folder, "--run", "set"]);
-  assert.match(again.stderr, /0 sent, 2 known already/);
+  assert.match(again.stderr, /0 sent, 2 already known/);
   writeFileSync(join(folder, "node", "7_marker_api_trace.csv"), header);
   const late = await push(server.base, [folder, "--run", "set"]);
   assert.equal(late.status, 4, late.stderr);
@@ -222,7 +222,7 @@ test("push --role says what the traces of a folder do; a log among them has no r
       + `10${rank}.5 | lm loss: 2.5\n`);
     const done = await push(server.base, [folder, "--run", "roles", "--role", role]);
     assert.equal(done.status, 0, done.stderr);
-    assert.match(done.stderr, /2 sent, 0 known already, 0 refused/);
+    assert.match(done.stderr, /2 sent, 0 already known, 0 refused/);
   }
   await server.settled("roles");
   assert.deepEqual((await server.get("/runs/roles/roles")).items.map(({ role }) => role),
@@ -240,7 +240,7 @@ test("a compressed copy of a file is not sent beside it", async () => {
   const { status, stderr } = await push(server.base, [folder, "--run", "copies"]);
   assert.equal(status, 4, stderr);
   assert.match(stderr, /refused 7_kernel_trace.csv.gz: a compressed copy of 7_kernel_trace.csv /);
-  assert.match(stderr, /1 sent, 0 known already, 1 refused/);
+  assert.match(stderr, /1 sent, 0 already known, 1 refused/);
 });
 
 test("a set that cannot be joined is refused, and other files are sent", async () => {
@@ -253,5 +253,5 @@ test("a set that cannot be joined is refused, and other files are sent", async (
   const { status, stderr } = await push(server.base, [folder, "--run", "codings"]);
   assert.equal(status, 4, stderr);
   assert.match(stderr, /refused 8_kernel_trace.csv.gz: found files of one trace as .gz and as /);
-  assert.match(stderr, /1 sent, 0 known already, 4 refused/);
+  assert.match(stderr, /1 sent, 0 already known, 4 refused/);
 });

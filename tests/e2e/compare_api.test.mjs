@@ -160,7 +160,7 @@ for (const [query, status, detail] of REFUSED) {
   });
 }
 
-test("a run that is not analyzed yet has an error word of its own, with what to do", async () => {
+test("a run that is not analyzed yet has its own error word, with what to do", async () => {
   const { json } = await api("/compare?base=main@1&cand=empty");
   assert.match(json.type, /problem\/not-analyzed$/);
   assert.match(json.fix, /wait until/);
@@ -283,7 +283,7 @@ test("per=token scales the candidate to the base's tokens, and asks for them", a
   assert.equal(items.reduce((sum, row) => sum + row.delta_ns, 0), summary.delta_mean_ns);
 });
 
-test("what people say of a run wins over what its trace says, and is marked so", async () => {
+test("what people say about a run wins over what its trace says, and is marked so", async () => {
   const reply = await server.send("PATCH", "/runs/tiny-7", { meta: { data: "real", lr: "1e-4" } },
     { "If-Match": "*" });
   assert.equal(reply.status, 200);

@@ -79,7 +79,7 @@ test("a compressed copy beside a file of a set does not count twice", async () =
   assert.deepEqual(traces.map(({ device_events }) => device_events), [20]);
 });
 
-test("files of the same name are ranks of their own", async () => {
+test("files of the same name are their own ranks", async () => {
   const name = "908_kernel_trace.csv";
   const reply = await server.post([...fields({ run: "pair" }), file_part(FILES[name], name),
     file_part(FILES[name].replaceAll("gemm", "conv"), name)], "/upload?wait=60");

@@ -34,7 +34,7 @@ async function tables_of(run) {
   return found;
 }
 
-/** What the command line says of a folder with the files. */
+/** What the command line says about a folder with the files. */
 async function inspected(files) {
   const folder = temporary("dumps");
   for (const { name, data } of files) writeFileSync(join(folder, name), data);

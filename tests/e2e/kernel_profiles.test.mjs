@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV of Nsight Compute: uploaded with a run whose kernels it measures, on the pages Kernels and
-// Roofline, and what is said of its other files.
+// Roofline, and what is said about its other files.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings of real jobs on an H100, compared with what a clock said of the same jobs.
+// Recordings of real jobs on an H100, compared with what a clock said about the same jobs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 const within = (value, low, high, what) =>
   assert.ok(value >= low && value <= high, `${what}: ${value} is not in ${low} to ${high}`);
 
-/** What the CLI says of a recording, once for all tests. @type {Map<string, any>} */
+/** What the CLI says about a recording, once for all tests. @type {Map<string, any>} */
 const known = new Map();
 async function tables(job) {
   if (!known.has(job)) known.set(job, await analyzed(recording(job)));

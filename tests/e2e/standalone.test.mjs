@@ -50,7 +50,7 @@ test("the module refuses what is no trace in the words of the command", { skip: 
     }
   });
 
-/** What the command says of files in one folder. */
+/** What the command says about files in one folder. */
 const analyzed = async (paths) => JSON.parse((await run_status(stepscope_bin(),
   [...ANALYZE, ...paths.map((p) => basename(p))], { cwd: dirname(paths[0]) })).stdout);
 

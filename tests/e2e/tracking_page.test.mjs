@@ -202,7 +202,7 @@ test("the pointer opens a run, and a drag from one to another chooses both", () 
     await page.waitForURL(`**/runs/${ids[3]}`);
   }));
 
-test("an alert is triaged: out of the inbox, off the count, with what was said of it", () =>
+test("an alert is triaged: out of the inbox, off the count, with what was said about it", () =>
   on_page({}, async (page) => {
     await visit(page, "/alerts");
     const alert = page.locator(".alert");

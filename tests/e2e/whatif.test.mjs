@@ -187,7 +187,7 @@ describe("what if, asked of the service", () => {
   });
   after(() => server?.stop());
 
-  test("it says what the command says of the same files, and each path sums to its steps",
+  test("it says what the command says about the same files, and each path sums to its steps",
     async () => {
       const { json } = await ask("mesh", { changes: ["balanced", "network_x2"] });
       const said = JSON.parse(await run_program(stepscope_bin(),

@@ -84,7 +84,7 @@ static uint64_t sum_of(const struct evidence *evidence)
     return (sum_of_rows(links) * 31 + sum_of_records(links)) * 31 + sum_of_paths(links);
 }
 
-// Other formats have targets of their own.
+// Other formats have their own targets.
 static bool is_of_links(const struct format *format)
 {
     static const char *const names[] = {"nccl-tests",    "nccl-tests-json", "nccl-inspector",

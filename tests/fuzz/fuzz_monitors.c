@@ -58,7 +58,7 @@ static uint64_t sum_of(const struct evidence *evidence)
     return sum;
 }
 
-// Other formats have targets of their own.
+// Other formats have their own targets.
 static bool is_of_monitor(const struct format *format)
 {
     static const char *const names[] = {"nvidia-smi-csv",  "nvidia-smi-dmon", "dcgmi-dmon",

@@ -4,7 +4,7 @@
 
     tests/recorded/evidence.py OUT [KIND...]
 
-Each kind runs in a process of its own and is left out, with the reason, where its package is not
+Each kind runs in its own process and is left out, with the reason, where its package is not
 there. Files go to OUT.
 """
 

@@ -21,7 +21,7 @@ import record
 from torch.profiler import ProfilerActivity, profile
 
 STEPS, PAIRS = 8, 14
-# What is different in the healthy job; None: needs a model of its own.
+# What is different in the healthy job; None: needs its own model.
 SWITCHES = {"starved": "load_ms", "pageable": "pageable_mb", "items": "items", "unfused": "fused_attention",
             "fp32": "precision", "odd_vocabulary": None, "small": None}
 OTHERS = {"odd_vocabulary": "healthy", "small": "small_graph"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Records real training runs on one GPU, each with what a clock says of it.
+"""Records real training runs on one GPU, each with what a clock says about it.
 
     tests/recorded/record.py OUT [JOB...]
 

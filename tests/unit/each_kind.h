@@ -17,7 +17,7 @@
 
 enum { KIND_PLACE_SIZE = 128 };
 
-// The server that all tests of a process share, each with a schema of its own.
+// The server that all tests of a process share, each with its own schema.
 static struct postgres_server kind_server;
 
 // A server that was just started does not answer yet.

@@ -72,7 +72,7 @@ static inline void postgres_stop(struct postgres_server *server)
     server->pid = 0;
 }
 
-// Where a new database for a test will be: a schema of its own in the server's one database.
+// Where a new database for a test will be: its own schema in the server's one database.
 static inline void postgres_place(const struct postgres_server *server, const char *schema,
                                   char *place, size_t size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL server for a test, in a temporary folder and on a socket of its own.
+// A PostgreSQL server for a test, in a temporary folder and on its own socket.
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -68,7 +68,7 @@ class Postgres {
     return run_program(name, args, { env });
   }
 
-  /** A place as a user of its own. @param {string} user @param {string} database */
+  /** A place with its own user. @param {string} user @param {string} database */
   place(user, database) {
     return `postgres://${user}@/${database}?host=${this.folder}`;
   }

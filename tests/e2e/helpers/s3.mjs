@@ -12,7 +12,7 @@ const sha256 = (bytes) => createHash("sha256").update(bytes).digest("hex");
 const hmac = (key, text) => createHmac("sha256", key).update(text).digest();
 const in_xml = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
-/** What AWS Signature Version 4 says of a request. */
+/** What AWS Signature Version 4 says about a request. */
 function signature(request, url, names, scope) {
   const query = [...url.searchParams].map((pair) => pair.map(encodeURIComponent).join("="))
     .sort().join("&");

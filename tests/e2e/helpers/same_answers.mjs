@@ -10,7 +10,7 @@ export const same_words = (text) => text
   .replaceAll(/"request_id":"\w+"/g, '"request_id":"ID"')
   .replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
 
-/** What each service says of itself, and files. */
+/** What each service says about itself, and files. */
 const NOT_ASKED = /version|openapi|session|storage|audit|events|timeline|file|trace$|book|report/;
 
 const USUAL = { run: "p/a@1", other: "p/a@2", rank: "1", series: "a", baseline: "best" };

@@ -73,7 +73,7 @@ static inline struct op_time *job_time(const struct job *job, uint32_t step, uin
     return &job->times[((size_t)step * job->data_ranks + data_rank) * job->op_count + op];
 }
 
-// Reads the operations (CSV, also compressed with zstd) and what the metadata says of the job.
+// Reads the operations (CSV, also compressed with zstd) and what the metadata says about the job.
 MUST_CHECK bool job_read(const char *csv_path, const char *meta_path, struct arena *arena,
                          struct job *job, struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compute runs in order on each stage, and each kind of send or receive on a stream of its own. A
+// Compute runs in order on each stage, and each kind of send or receive on its own stream. A
 // receive comes before the compute that reads it, a send after the compute that wrote it; a send
 // and its receive, and what all data ranks do together, wait for each other.
 #include "tests/oracle/straggler/order.h"

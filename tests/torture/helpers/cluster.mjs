@@ -132,7 +132,7 @@ const FORWARD = `const { connect, createServer } = require("net");
     for (const one of [a, b]) one.on("error", () => [a, b].forEach((end) => end.destroy()));
   }).listen(port, host);`;
 
-/** A network of its own, with a cable to PostgreSQL, one to S3 and one to its clients. */
+/** A separate network, with a cable to PostgreSQL, one to S3 and one to its clients. */
 export class Network {
   /** @param {Engines} engines */
   constructor(engines) {

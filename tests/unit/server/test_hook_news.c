@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What webhooks say of alerts.
+// What webhooks say about alerts.
 #include "server/hooks/hook_news.h"
 
 #include "tests/unit/series_fixture.h"

@@ -37,7 +37,7 @@ static double normal(struct splitmix *seed)
     return sum;
 }
 
-// Each rank has a clock of its own; all leave SYNC at the same time.
+// Each rank has its own clock; all leave SYNC at the same time.
 static uint32_t *run(const struct job *job)
 {
     struct splitmix seed = {job->seed};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication of one rank: groups, sizes and bandwidths of small traces worked out by hand.
+// Communication of one rank: groups, sizes and bandwidths of small traces computed by hand.
 #include "tests/unit/real_traces.h"
 
 #include "analysis/names/bandwidth.h"

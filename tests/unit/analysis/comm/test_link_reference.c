@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests of links say of a collective of a trace.
+// What tests of links say about a collective of a trace.
 #include "analysis/comm/link_reference.h"
 #include "ingest/links/link_settle.h"
 #include "ingest/source/source.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small cases in which other trace tools are known to give another figure, worked out by hand.
+// Small cases in which other trace tools are known to give another figure, computed by hand.
 // Cases of a single analysis are in its own test.
 #include "tests/named_cell.h"
 #include "tests/unit/hand_trace.h"

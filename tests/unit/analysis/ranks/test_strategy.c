@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies recognized from handmade calls, and bubbles worked out by hand.
+// Strategies recognized from handmade calls, and bubbles computed by hand.
 #include "analysis/ranks/strategy.h"
 #include "analysis/report/tables.h"
 #include "tests/named_cell.h"

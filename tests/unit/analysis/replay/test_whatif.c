@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small traces whose replay can be worked out by hand.
+// Small traces whose replay can be computed by hand.
 #include "tests/unit/analysis/replay/replay_hand.h"
 #include "tests/unit/real_traces.h"
 

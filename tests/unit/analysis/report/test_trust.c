@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trust report: each line's count, time and severity on traces worked out by hand.
+// The trust report: each line's count, time and severity on traces computed by hand.
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What logs and other files say of a run joins it, as far as there is room, and never fails it.
+// What logs and other files say about a run joins it, as far as there is room, and never fails it.
 #include "analysis/report/rank_source.h"
 #include "analysis/report/tables.h"
 #include "analysis/report/row.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unions and differences of spans, worked out by hand.
+// Unions and differences of spans, computed by hand.
 #include "tests/unit/intervals_minus.h"
 
 #include <stdarg.h>

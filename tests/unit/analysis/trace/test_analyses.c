@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of one trace: small traces whose every figure was worked out by hand.
+// The tables of one trace: small traces whose every figure was computed by hand.
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/report/trust.h"

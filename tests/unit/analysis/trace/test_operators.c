@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators, their shapes and their tree, and modules: cases worked out by hand, sums that must be
+// Operators, their shapes and their tree, and modules: cases computed by hand, sums that must be
 // exact on generated and real traces, and an independent count.
 #include "analysis/trace/analyses.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording has and lacks, on small traces worked out by hand.
+// What a recording has and lacks, on small traces computed by hand.
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations, bytes and the roofline on cases worked out by hand.
+// Operations, bytes and the roofline on cases computed by hand.
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/names/peaks.h"

@@ -292,7 +292,7 @@ static void values_that_multiply_are_refused(void **state)
     struct opened opened = open_sql("PRAGMA page_size = 512; CREATE TABLE t(a);"
                                     "INSERT INTO t VALUES(zeroblob(20000000));");
     close_source(&opened);
-    // Move the row to a page of its own, make its chain a circle, multiply it, and cut the rest.
+    // Move the row to its own page, make its chain a circle, multiply it, and cut the rest.
     unsigned char *page = page_at(&opened, ROOT);
     unsigned first = (unsigned)page[PAGE - 1] | (unsigned)page[PAGE - 2] << 8;
     assert_int_equal(page[0], 13);

@@ -200,7 +200,7 @@ struct place {
     uint32_t piece;
 };
 
-// What a group should say of a part, OVERVIEW_IDLE included; the median in the middle.
+// What a group should say about a part, OVERVIEW_IDLE included; the median in the middle.
 static int extents(const struct place *at, uint32_t part, int extent[3])
 {
     int values[RANKS], count = 0;

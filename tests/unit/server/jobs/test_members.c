@@ -252,7 +252,7 @@ static void a_list_without_its_end_is_refused(void **state)
 // The process of an export that is number `index` on its node: its globalPid.
 #define NSYS_PROCESS(index) ((INT64_C(1000) + (index)) << 24)
 
-// An export of Nsight Systems of some processes, each with a kernel on a device of its own.
+// An export of Nsight Systems of some processes, each with a kernel on its own device.
 static void put_nsys(struct buf *out, int processes)
 {
     struct buf sql = {0};
