@@ -16,7 +16,7 @@ static bool doubt_silence(struct str file, struct report *report, struct err *er
 {
     if (report->table_count)
         return true;
-    const char *detail = arena_printf(report->arena, err, "%.*s has nothing that a page shows",
+    const char *detail = arena_printf(report->arena, err, "%.*s has nothing to show on a page",
                                       (int)file.len, file.at);
     return detail &&
            doubt_add(report,

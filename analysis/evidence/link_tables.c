@@ -211,12 +211,12 @@ static bool add_ports(struct link_tables *tables, struct err *err)
 static const struct {
     const char *item, *severity, *effect;
 } doubts[LINK_WARNINGS] = {
-    [LINK_BAD_ROW] = {"link_bad_rows", "info", "these lines are not in the tables of links"},
+    [LINK_BAD_ROW] = {"link_bad_rows", "info", "the tables of links lack these lines"},
     [LINK_LEFT_OUT] = {"link_shortened", "info", "sizes or ranks are missing from the test"},
     [LINK_WRONG] = {"link_wrong_results", "error",
                     "the links or the library corrupt data; these rows are no reference"},
     [LINK_SINGLE_RANK] = {"link_single_rank", "warning",
-                          "such a test says nothing of links and is no reference"},
+                          "such a test says nothing about links and is no reference"},
     [LINK_FAILED] = {"link_test_failed", "warning", "the test may be incomplete"},
     [LINK_CUT] = {"link_cut", "warning", "the rest of the file is missing from the tables"},
 };

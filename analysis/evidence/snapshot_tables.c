@@ -167,7 +167,7 @@ static bool add_doubts(const struct snapshot_view *view, bool events, struct err
         return false;
     return !view->snapshot->untimed ||
            doubt(view, "snapshot_without_times", "has allocations without times",
-                 "they are in their order, a microsecond apart", err);
+                 "they keep their order, a microsecond apart", err);
 }
 
 bool snapshot_tables_add(const struct evidence *evidence, struct str file, struct report *report,

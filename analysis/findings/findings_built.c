@@ -299,10 +299,10 @@ const struct finding_rule finding_misaligned_products = {
            "generation.",
     .advice =
         "Pad the dimension to a multiple of 8 elements in 16 bits (4 in 32, 16 in fp8), better "
-        "of 64: vocabularies, sequence lengths, hidden sizes. Where all dimensions are such "
+        "64: vocabularies, sequence lengths, hidden sizes. Where all dimensions are such "
         "multiples, look at the strides and offsets of views.",
     .method =
-        "Products, convolutions and attention by kernels whose names tell an alignment of 1 or "
+        "Products, convolutions and attention by kernels whose names state an alignment of 1 or "
         "2 elements, or notaligned; the cost is their time beyond what 45 % of the roofline "
         "would take, one half of it without peaks or shapes; reported from 1 % of the step.",
     .false_alarms =

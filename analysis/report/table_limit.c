@@ -63,7 +63,7 @@ static bool tell(struct report *report, const struct table_desc *desc, int64_t r
     row_i64(&row, doubt + DOUBT_COUNT, rows);
     row_text(&row, doubt + DOUBT_DETAIL, (struct str){detail->at, detail->len});
     row_word(&row, doubt + DOUBT_EFFECT,
-             "these tables lack their last rows, and so does what a run sums or matches of "
+             "these tables lack their last rows, and so do the run's sums and matches based on "
              "them; other figures of this report count them");
     if (!buf_ok(detail, err) || !row_end(&row, report, err))
         return false;

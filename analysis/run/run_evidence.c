@@ -98,12 +98,12 @@ static bool doubt_left(struct taking *taking, struct err *err)
         .count = (int64_t)taking->logs_left,
         .detail = "logs with more steps than are listed",
         .effect = "their curves, medians and events are complete; log_steps leaves them out"};
-    const struct doubt files = {
-        .item = "evidence",
-        .severity = "warning",
-        .count = (int64_t)taking->files_left,
-        .detail = "logs and other files beyond 1,000,000 rows of what they say",
-        .effect = "the last by name are left out: upload them to a separate run"};
+    const struct doubt files = {.item = "evidence",
+                                .severity = "warning",
+                                .count = (int64_t)taking->files_left,
+                                .detail = "logs and other files beyond 1,000,000 rows",
+                                .effect =
+                                    "the last by name are left out: upload them to a separate run"};
     return (!taking->logs_left || doubt_add(&doubts, &logs, err)) &&
            (!taking->files_left || doubt_add(&doubts, &files, err)) &&
            take_tables(&doubts, taking->report, err);

@@ -120,8 +120,8 @@ bool range_rows_view(const struct table *rows, const struct table_desc *desc, st
             return false;
     }
     return has_head || err_set(err, ERR_NOT_FOUND,
-                               "the table %s is kept of the %d ranges with the most device time, "
-                               "and of them as far as there is room; this range is not among them",
+                               "the table %s is kept for the %d ranges with the most device time, "
+                               "as space allows; this range is not among them",
                                desc->name, MOST_RANGES);
 }
 

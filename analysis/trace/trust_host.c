@@ -210,11 +210,10 @@ static bool add_no_clock(const struct trace *trace, struct report *report, struc
         .item = "no_common_clock",
         .severity = "info",
         .count = 1,
-        .detail =
-            "times that count from a moment of this machine alone: the file does not say when "
-            "that was",
-        .effect = "logs, monitors and ranks on other hosts cannot be set beside it by time; ranks "
-                  "are aligned by their collectives if they have any",
+        .detail = "times that count from an unknown moment: the file does not say when that was",
+        .effect =
+            "logs, monitors and ranks on other hosts cannot be aligned with it by time; ranks "
+            "are aligned by their collectives if they have any",
     };
     return trace->job.base_ns != VALUE_ABSENT || doubt_add(report, &none, err);
 }
