@@ -331,7 +331,7 @@ static bool add_gathered(const struct plan_model *model, const struct plan_job *
     *part = (struct plan_part){
         .name = "gathered",
         .help = "with zero3: two layers' weights gathered from all GPUs, and one layer's gradients "
-                "not shared out yet",
+                "not sharded yet",
         .formula = gathers ? arena_printf(arena, err, "%d P / (L t)", bytes) : "0",
         .worked = !gathers         ? "0"
                   : !model->layers ? "needs layers"

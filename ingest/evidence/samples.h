@@ -59,7 +59,7 @@ enum sample_metric {
     SAMPLE_GRAPHICS_CLOCK_MAX,
     SAMPLE_MEMORY_CLOCK_MAX,
     SAMPLE_THROTTLE_REASONS,       // bits of enum sample_throttle
-    SAMPLE_POWER_VIOLATION,        // share of the time in which power held the clocks down
+    SAMPLE_POWER_VIOLATION,        // share of the time in which power limited the clocks
     SAMPLE_THERMAL_VIOLATION,      // the same for temperature
     SAMPLE_POWER_VIOLATION_TIME,   // the same as a sum since some start
     SAMPLE_THERMAL_VIOLATION_TIME, //

@@ -47,7 +47,7 @@ static const struct log_field megatron[] = {
     {"energy per GPU*", LOG_ENERGY_J, 1, NULL},
     {"power per GPU*", LOG_POWER_W, 1, NULL},
     {"mfu", LOG_MFU, PERCENT, NULL},
-    // Primus: used/free/total; under torchtitan reserved/active/%, whatever the label says
+    // Primus: used/free/total; under torchtitan reserved/active/%, whatever its label
     {"hip mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
     {"rocm mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
     {"memory usage*", LOG_MEMORY_BYTES, GIB, BYTES},

@@ -26,7 +26,7 @@ bool api_find_author(struct request *request, json_t *object, struct str *author
     if (!json_body_text(object, "author", request->arena, author, err))
         return false;
     if (request->who.kind == WHO_LOCAL) {
-        *author = author->len ? *author : STR("somebody");
+        *author = author->len ? *author : STR("someone");
         return true;
     }
     if (author->len)

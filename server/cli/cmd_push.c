@@ -25,7 +25,7 @@ struct choices {
          "STEPSCOPE_TOKEN",                                                                        \
          NULL,                                                                                     \
          "TOKEN",                                                                                  \
-         "token with the scope upload; other users see options, so better set it in the "          \
+         "token with the scope upload; options are visible to other users: prefer the "            \
          "environment",                                                                            \
          NULL,                                                                                     \
          OPTION_TEXT,                                                                              \

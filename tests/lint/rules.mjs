@@ -268,9 +268,11 @@ const STRANGE = [...STRANGE_ANYWHERE, "the begin of", "begins? last", "(had|not 
   "ha(s|ve)( not)? come", "point at", "told (apart|from)", "of its own", "held against",
   "the run before", "the one above", "worked out", "goes for good", "nobody knows",
   "places? of files", "left behind are", "as it was asked", "were found to make"];
-const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
+const STRANGE_WEB = [...STRANGE, "stands for", "what costs", "shared? (it |the model )?out",
+  "read are", "uploads? in pieces", "the runs before", "were asked about", "key heads"];
 const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
-  "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
+  "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told",
+  "shared? (it |a model )?out", "somebody", "better set"];
 
 const BRITISH =
   /[Aa]nalys(e(?!s(\b|_))|ing)|[Cc]olour|\b[Cc]entre|_centre|[Nn]eighbour|[Bb]ehaviour/;
@@ -279,7 +281,15 @@ const BRITISH =
 const STRANGE_COMMENTS = [...STRANGE_ANYWHERE, "(the|its|their) begin",
   "so many (bytes|rows|files|requests)", "begins? to stand", "in the place of", "is worth little",
   "had rather", "is said to", "for want of", "by a fault of", "log of writes",
-  "uploads? in pieces", "held? against", "somebody", "in vain", "all the same"];
+  "uploads? in pieces", "held? against", "somebody", "in vain", "all the same",
+  "says? of (?!which)", "worked out", "told apart", "held? the (clock|device)s? down"];
+
+// The same for pages in Markdown, where a phrase may be quoted.
+const STRANGE_DOCS = [...STRANGE_ANYWHERE, "the begin of", "(had|not yet) begun",
+  "told (apart|from)", "an? [a-z]+ of its own", "held against", "worked out", "nobody knows",
+  "places? of files", "left behind are", "for want of", "by a fault of", "shared? (it )?out",
+  "somebody", "says? of (?!which)", "uploads? in pieces", "better set", "is told",
+  "goes for good"];
 
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));
@@ -297,6 +307,11 @@ function check_comments({ path, lines, uncommented }) {
     return line.slice(at).replace(/^[/*\s]+/, "");
   });
   return check_words({ uncommented: comments.join("\n") }, STRANGE_COMMENTS);
+}
+
+function check_docs({ text }) {
+  const plain = text.replace(/`[^`\n]*`|"[^"\n]*"/g, (s) => "x".repeat(s.length));
+  return check_words({ uncommented: plain }, STRANGE_DOCS);
 }
 
 function check_html({ text }) {
@@ -539,6 +554,16 @@ export const rules = [
       ["analysis/a.tables", "    a_ns  i64  ns  Since the start of the trace.\n"],
       ["schema/openapi.json", '"description": "Resumable uploads."\n'],
     ],
+  },
+  {
+    name: "docs-words",
+    files: /\.md$/,
+    check: check_docs,
+    bad: [
+      ["a.md", "Each reads it in a process of its own.\n"],
+      ["README.md", "What the log says\nof a run.\n"],
+    ],
+    good: [["a.md", 'It ends with "places of files". A message says of which run it is.\n']],
   },
   {
     name: "page-policy",

@@ -11,7 +11,7 @@ const OWN = fileURLToPath(new URL("real_names.json", import.meta.url));
 const LABELED = fileURLToPath(new URL("../../../shared/kernels/names.json", import.meta.url));
 const SKIPPED = 77;
 
-/** What the program says of each name. */
+/** What the program says about each name. */
 function decode(program, names) {
   const input = names.map((name) => `${name}\n`).join("");
   const options = { input, encoding: "utf8", maxBuffer: 1 << 28 };

@@ -41,7 +41,7 @@ function Changes({ changes, points }) {
   if (changes.length === 0) return null;
   const point_of = (id) => points.find(({ run }) => run === id);
   return html`<${Card} title="Changes of level"
-      note="where the runs before and after differ by more than their noise">
+      note="where earlier and later runs differ by more than their noise">
     <ul class="changes">${[...changes].reverse().map((change) => html`<li key=${change.run}>
       <${ChangeLine} change=${change} point=${point_of(change.run)} />
       ${change.previous_run && html`<a href=${compare_runs(change.previous_run, change.run)}>Compare

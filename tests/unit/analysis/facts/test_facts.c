@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device events count, who launched them, and whose time it is: small cases worked out by
+// Which device events count, who launched them, and whose time it is: small cases computed by
 // hand.
 #include "tests/unit/hand_trace.h"
 

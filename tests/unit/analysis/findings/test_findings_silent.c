@@ -12,7 +12,7 @@ static void idle_unexplained(struct busy *busy, int64_t idle_us)
     hand_analyze(&busy->hand);
 }
 
-// CASES.md, "Idle, and nobody knows why".
+// CASES.md, "Idle for an unknown reason".
 static void idle_time_that_nothing_explains_is_reported(void **state)
 {
     (void)state;
