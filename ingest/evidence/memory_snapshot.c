@@ -382,7 +382,7 @@ bool memory_snapshot_annotation(struct evidence *evidence,
     return true;
 }
 
-// --- what came of it ----------------------------------------------------------------------------
+// --- outcome -------------------------------------------------------------------------------------
 
 struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
                                          const struct snapshot_site *site)

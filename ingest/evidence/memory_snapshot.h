@@ -142,7 +142,7 @@ MUST_CHECK bool memory_snapshot_annotation(struct evidence *evidence,
                                            const struct snapshot_annotation *annotation,
                                            struct err *err);
 
-// --- what came of it ----------------------------------------------------------------------------
+// --- outcome -------------------------------------------------------------------------------------
 
 // Its calls, innermost first.
 struct str snapshot_frames(const struct memory_snapshot *snapshot, uint32_t stack);

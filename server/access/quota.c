@@ -270,7 +270,7 @@ void quota_settle(struct request *request, uint64_t counted_bytes)
     pthread_mutex_unlock(&quota->lock);
 }
 
-// Bytes that came to nothing are counted before the reservation goes, so that nothing slips in
+// Bytes of failed uploads are counted before the reservation goes, so that nothing slips in
 // between.
 static void charge_rest(const struct quota *quota, const struct request *request)
 {

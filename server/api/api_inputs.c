@@ -7,7 +7,7 @@
 
 static const char *const no_parameters[] = {NULL};
 
-// How far an archive is, 0..1; the rest is done or waits for its trace.
+// Progress of an archive, 0..1; the rest is done or waits for its trace.
 static double progress_of(const struct request *request, const struct input_row *input)
 {
     double share = 0;

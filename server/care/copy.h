@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves a service to another kind of database, to another place of files, or both: everything is
-// copied and compared, and the source stays as it was but for its name. Interrupted, it goes on.
+// copied and compared, and only the source's name changes. After an interruption it continues.
 #ifndef SERVER_COPY_H
 #define SERVER_COPY_H
 

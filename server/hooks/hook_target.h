@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where word of events goes, from the operator's file: nobody else can name an address.
+// Where events are sent, from the operator's file: nobody else can name an address.
 #ifndef SERVER_HOOK_TARGET_H
 #define SERVER_HOOK_TARGET_H
 

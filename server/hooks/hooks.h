@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Webhooks: word of finished runs, alerts and gates, sent by its own thread, at least once.
+// Webhooks: notifications of finished runs, alerts and gates, sent by its own thread, at least
+// once.
 #ifndef SERVER_HOOKS_H
 #define SERVER_HOOKS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events services that share a store have sent word of already, so that whoever looks after
+// Which events services that share a store have already sent, so that whoever looks after
 // that next does not do so again. Kept for two days.
 #ifndef SERVER_STORE_ANNOUNCED_H
 #define SERVER_STORE_ANNOUNCED_H

@@ -345,5 +345,5 @@ bool store_check_copied(struct store *store, struct err *err)
         return false;
     return !is_open || err_set(err, ERR_CONFLICT,
                                "a copy into this database has not ended: run 'stepscope copy' "
-                               "again, which goes on where it was");
+                               "again; it continues where it stopped");
 }

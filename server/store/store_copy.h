@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies the rows of a database into another one, of any kind. What was copied is compared, not
-// copied again, so that an interrupted copy goes on where it was.
+// copied again, so that an interrupted copy continues where it stopped.
 #ifndef SERVER_STORE_COPY_H
 #define SERVER_STORE_COPY_H
 
