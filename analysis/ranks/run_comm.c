@@ -108,15 +108,11 @@ void run_comm_close(struct run_comm *comm)
 static void *grow(struct budget *budget, void *items, size_t *cap, size_t count, size_t size,
                   struct err *err)
 {
-    if (items && count <= *cap)
-        return items;
-    size_t wanted = count > 2 * *cap ? count + 16 : 2 * *cap;
-    char *grown = budget_realloc(budget, items, *cap * size, wanted * size, err);
-    if (!grown)
-        return NULL;
-    memset(grown + *cap * size, 0, (wanted - *cap) * size);
-    *cap = wanted;
-    return grown;
+    size_t known = *cap;
+    char *room = budget_room(budget, items, cap, count, size, err);
+    if (room && *cap > known)
+        memset(room + known * size, 0, (*cap - known) * size);
+    return room;
 }
 
 static bool intern(struct comm_loader *loader, const struct table *table, size_t row,

@@ -12,7 +12,7 @@ One file that needs Python 3.9 and nothing else; pandas only where you ask for a
     hub.compare("main~latest", run)                                 # a verdict, and tables
     hub.gate("@baseline:main", run, max_regression=0.03).check()    # raises when it fails
 
-A training records itself, see Recorder:
+A training job can record itself, see Recorder:
 
     from stepscope import record                # STEPSCOPE_URL says where the traces go
     record.step()                               # after each step
@@ -21,7 +21,7 @@ Wherever a run is asked for, a Run will do, or its key: its id, its name, "proje
 "SERIES~latest" or "@baseline:NAME". A list of them are repeats of one measurement.
 
 All times are integers of nanoseconds where a name ends in `_ns`, sizes are bytes, shares run from
-0 to 1; `table.units` and `table.help` tell of each column.
+0 to 1; `table.units` and `table.help` describe each column.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ _TRACES = tuple(ending + coding for ending in _ENDINGS for coding in ("", ".gz",
 
 
 class Problem(Exception):
-    """An answer that is not what was asked for, in the server's own words.
+    """An error, in the server's own words.
 
     Attributes: status (int, HTTP; 0 when nothing answered), title, detail, fix (what helps, may be
-    empty), type (a stable word such as "not-found") and request_id, by which the log knows it.
+    empty), type (a stable word such as "not-found") and request_id, to find it in the log.
     """
 
     def __init__(self, status: int, fields: Mapping[str, Any]):
@@ -91,7 +91,7 @@ class Problem(Exception):
 
 
 class GateFailed(Exception):
-    """A gate that does not let the candidate through; `gate` tells why."""
+    """A gate that does not let the candidate through; `gate` says why."""
 
     def __init__(self, gate: "Gate"):
         self.gate = gate
@@ -326,9 +326,9 @@ class Run:
         return self
 
     def wait(self, timeout: float = 600) -> "Run":
-        """Waits until nothing of the run is analyzed any more.
+        """Waits until the run's analysis is done.
 
-        timeout: seconds. Raises TimeoutError when they are over, Problem when the run failed.
+        timeout: seconds. Raises TimeoutError when they have passed, Problem when the run failed.
         """
         end = time.monotonic() + timeout
         pause, longest = _POLL_S
@@ -356,7 +356,7 @@ class Run:
         return self.table("kernels", **filters)
 
     def steps(self, **filters: Any) -> Table:
-        """One row per step and rank, with its seven parts; warm-up has steady=False."""
+        """One row per step and rank, with its eight parts; warm-up has steady=False."""
         return self.table("steps", **filters)
 
     def breakdown(self, **filters: Any) -> Table:
@@ -364,7 +364,7 @@ class Run:
         return self.table("breakdown", **filters)
 
     def operators(self, **filters: Any) -> Table:
-        """One row per operator of one rank (`rank=`; without it the one that stands for all)."""
+        """One row per operator of one rank (`rank=`; without it the one that represents the run)."""
         return self.table("operators", **filters)
 
     def modules(self, **filters: Any) -> Table:
@@ -410,7 +410,7 @@ class Run:
 
     def set_meta(self, meta: Optional[Mapping[str, Optional[str]]] = None,
                  **more: Optional[str]) -> "Run":
-        """Sets metadata; None takes a key away, others stay.
+        """Sets metadata; None removes a key, others stay.
 
         People expect gpu, driver, framework, precision, batch_size, seq_len, tokens_per_step, data
         ("real" or "synthetic"), commit and model.
@@ -758,7 +758,7 @@ class Hub:
     STEPSCOPE_URL, else http://127.0.0.1:8080.
     timeout: seconds without a sign of the server after which a request is given up.
     headers: sent with every request, for a proxy that asks for some.
-    token: what the server knows you by, "ss_..."; without it the environment variable
+    token: your token, "ss_..."; without it the environment variable
     STEPSCOPE_TOKEN, and no token where that is not set either.
     """
 
@@ -899,7 +899,7 @@ class Hub:
         folder (all traces below it), a list of these, or {rank: path}. They are read while they are
         sent, whatever their size. meta: what makes comparisons honest, see Run.set_meta.
         step: the annotation that marks a step ("train*"); warmup: steps to leave out. replace: put
-        these files in the place of others of the same rank. progress: True prints how much was
+        these files in place of others of the same rank. progress: True prints how much was
         sent, a function gets (sent bytes, bytes in all). timeout: seconds to wait for the analysis.
         """
         found = _trace_files(files)
@@ -927,7 +927,7 @@ class Hub:
         """Compares candidates with a base.
 
         base, cand: a run, or a list of runs that repeat one measurement; for several candidates a
-        list of lists. "SERIES@*" stands for all runs of a series. options: per="token",
+        list of lists. "SERIES@*" is all runs of a series. options: per="token",
         rank="slowest", alpha, relevant_share, relevant_ns.
         """
         query = {"base": _side(base), "cand": _sides(cand), **options}
@@ -960,7 +960,7 @@ class Hub:
         self._send("PUT", f"/baselines/{_segment(name)}", _Body.of_json({"run": key}))
 
     def delete_baseline(self, name: str) -> None:
-        """Takes the name away; the run stays."""
+        """Removes the name; the run stays."""
         self._send("DELETE", f"/baselines/{_segment(name)}")
 
     def series(self, **filters: Any) -> Table:
@@ -979,12 +979,12 @@ class Hub:
         return self.table(f"/series/{_segment(series)}/changes", name="changes", **filters)
 
     def alerts(self, **filters: Any) -> Table:
-        """What came up in series. filters: status ("new"), project, series."""
+        """What stood out in series. filters: status ("new"), project, series."""
         return self.table("/alerts", **filters)
 
     def set_alert(self, alert: str, status: Optional[str] = None,
                   comment: Optional[str] = None) -> Dict[str, Any]:
-        """Says what an alert is: acknowledged, expected, noise or fixed; with a comment."""
+        """Classifies an alert: acknowledged, expected, noise or fixed; with a comment."""
         patch = {key: value for key, value in
                  (("status", status), ("comment", comment)) if value is not None}
         body = _Body.of_json(patch, "application/merge-patch+json")
@@ -993,7 +993,7 @@ class Hub:
     # --- before there is a run ----------------------------------------------------------------
 
     def plan(self, parameters: Union[float, str], **options: Any) -> Dict[str, Any]:
-        """Memory that training takes of each GPU, from counts alone.
+        """Memory that training takes on each GPU, from counts alone.
 
         parameters: a count such as 7e9 or "7B". options: as GET /plan takes them, such as
         strategy="zero3", dp=8, gpu=["H100 SXM", "MI300X"], layers, hidden, heads, seq_len.
@@ -1100,7 +1100,7 @@ def _job_meta() -> Dict[str, str]:
 
 def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
     """Whatever goes wrong while recording is logged once, and ends the recording, not the
-    training."""
+    training job."""
     @functools.wraps(method)
     def guarded(self: "Recorder", *args: Any, **kwargs: Any) -> Any:
         try:
@@ -1334,7 +1334,7 @@ class _StepSender:
 
 
 class Recorder:
-    """Records some steps of a training and sends them; `record` is the one of this process.
+    """Records some steps of a training job and sends them; `record` is the one of this process.
 
         from stepscope import record
         for batch in loader:
@@ -1345,7 +1345,7 @@ class Recorder:
 
         with profile(schedule=..., on_trace_ready=record.on_trace_ready) as prof: ...
 
-    The environment says the rest, or `record.start(...)` before the first step: STEPSCOPE_URL (the
+    The environment configures the rest, or `record.start(...)` before the first step: STEPSCOPE_URL (the
     server; without it files are kept and nothing is sent), STEPSCOPE_TOKEN, STEPSCOPE_RUN (the
     same name on all ranks; by default from Slurm or torchrun), STEPSCOPE_SPOOL (a folder, ./stepscope),
     STEPSCOPE_RECORD=0 (nothing is recorded).
@@ -1355,8 +1355,8 @@ class Recorder:
     or step, so that the page can name the rank and the stage that make a step late: mark waiting
     for other ranks (a barrier, an all-reduce that is waited for) as its own stage.
 
-    Nothing here raises, and no server is waited for:
-    what goes wrong is logged once, by the logger "stepscope", and the training goes on.
+    Nothing here raises or waits for a server:
+    what goes wrong is logged once, by the logger "stepscope", and training continues.
     """
 
     def __init__(self) -> None:
