@@ -192,11 +192,13 @@ static const struct alias aliases[] = {
     AS("ici_tensor_parallelism", tensor_parallel_size),
     AS("parallelism.tp", tensor_parallel_size),
     AS("tp_size", tensor_parallel_size),
+    AS("model_parallel_size", tensor_parallel_size), // GPT-NeoX
     AS("tp", tensor_parallel_size),
     AS("pipeline_model_parallel_size", pipeline_parallel_size),
     AS("pipeline_parallel_degree", pipeline_parallel_size),
     AS("pipeline_parallel_size", pipeline_parallel_size),
     AS("pp_size", pipeline_parallel_size),
+    AS("pipe_parallel_size", pipeline_parallel_size),
     AS("pp", pipeline_parallel_size),
     AS("virtual_pipeline_model_parallel_size", virtual_pipeline_size),
     AS("num_virtual_stages_per_pipeline_rank", virtual_pipeline_size),

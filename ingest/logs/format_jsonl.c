@@ -11,7 +11,12 @@
 
 enum { LINES_BETWEEN = 1024 };
 
-static const char *const step_keys[] = {"step", "_step", "global_step", "iteration"};
+// LLaMA-Factory's trainer_log.jsonl has tokens per second of the job as "throughput", and the time
+// since the start as "0:01:10".
+#define LLAMA_FACTORY_STEP "current_steps"
+
+static const char *const step_keys[] = {"step", "_step", "global_step", "iteration",
+                                        LLAMA_FACTORY_STEP};
 static const char *const time_keys[] = {"_timestamp", "timestamp", "wall_time"};
 
 #define COUNT_OF(names)      (sizeof(names) / sizeof *(names))
@@ -31,9 +36,33 @@ static int64_t time_of(const struct json_line_value *value)
 // What a line says about itself.
 struct about {
     int64_t step, time_ns;
-    size_t step_key; // of step_keys
-    bool per_gpu;    // "tps" is of the job
+    size_t step_key;   // of step_keys
+    bool per_gpu;      // "tps" is of the job
+    int64_t elapsed_s; // -1 unknown
 };
+
+// Of the line before that has it.
+struct elapsed {
+    int64_t step, seconds;
+};
+
+// "0:01:10", "1 day, 2:03:04"
+static int64_t seconds_of(struct str text)
+{
+    int64_t days = 0, part, seconds = 0;
+    struct str rest = text;
+    size_t comma = str_find(text, STR(", "));
+    if (comma < text.len && log_count(text, &days, &rest))
+        text = log_from(text, comma + 2);
+    for (int i = 0; i < 3; i++) {
+        if (!log_count(text, &part, &rest) || part > INT32_MAX || days > INT32_MAX ||
+            (i < 2 && (rest.len == 0 || *rest.at != ':')))
+            return -1;
+        seconds = seconds * 60 + part;
+        text = log_from(rest, 1);
+    }
+    return days * 86400 + seconds;
+}
 
 static void note_about(struct about *about, struct str key, const struct json_line_value *value)
 {
@@ -47,12 +76,14 @@ static void note_about(struct about *about, struct str key, const struct json_li
     }
     if (PLACE_IN(key, time_keys) < COUNT_OF(time_keys) && about->time_ns == LOG_NO_TIME)
         about->time_ns = time_of(value);
+    if (str_equal(key, STR("elapsed_time")) && value->kind == JSON_LINE_TEXT)
+        about->elapsed_s = seconds_of(value->text);
     about->per_gpu = about->per_gpu || str_equal(key, STR("tps_per_gpu"));
 }
 
 static struct about about_line(struct str text)
 {
-    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false};
+    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false, -1};
     struct json_line line;
     struct json_line_value value;
     struct str key;
@@ -62,17 +93,43 @@ static struct about about_line(struct str text)
     return about;
 }
 
+static bool is_llama_factory(const struct about *about)
+{
+    return about->step_key < COUNT_OF(step_keys) &&
+           str_equal(str_of(step_keys[about->step_key]), STR(LLAMA_FACTORY_STEP));
+}
+
 static bool take_number(const struct format_input *input, const struct about *about,
                         struct metric_scalar *scalar, struct err *err)
 {
     struct metric_value value = {scalar->name, "simple_value", about->step, scalar->number};
     if (about->per_gpu && str_equal(scalar->name, STR("tps")))
         scalar->name = STR(METRIC_JOB_TOKENS);
+    if (is_llama_factory(about) && str_equal(scalar->name, STR("throughput")))
+        scalar->name = STR(METRIC_JOB_TOKENS);
+    if (is_llama_factory(about) && str_equal(scalar->name, STR("total_tokens")))
+        scalar->name = STR("num_input_tokens_seen");
     return metric_book_add(input->evidence, &value, err) &&
            metric_take(input->evidence, scalar, "jsonl", err);
 }
 
-static bool take_line(const struct format_input *input, const struct line *line, struct err *err)
+// The time of a step is that between lines, by their steps.
+static bool take_elapsed(const struct format_input *input, const struct about *about,
+                         struct elapsed *last, uint64_t pos, struct err *err)
+{
+    struct elapsed now = {about->step, about->elapsed_s}, before = *last;
+    if (now.seconds < 0 || !is_llama_factory(about))
+        return true;
+    *last = now;
+    if (before.seconds < 0 || now.step <= before.step || now.seconds <= before.seconds)
+        return true;
+    double each = (double)(now.seconds - before.seconds) / (double)(now.step - before.step);
+    struct metric_scalar scalar = {STR("iteration-time"), each, about->step, LOG_NO_TIME, -1, pos};
+    return metric_take(input->evidence, &scalar, "jsonl", err);
+}
+
+static bool take_line(const struct format_input *input, const struct line *line,
+                      struct elapsed *last, struct err *err)
 {
     bool mark = line->pos == 0 && str_starts_with(line->text, STR("\xEF\xBB\xBF"));
     struct str text = log_from(line->text, mark ? 3 : 0);
@@ -95,15 +152,16 @@ static bool take_line(const struct format_input *input, const struct line *line,
         if (!take_number(input, &about, &scalar, err))
             return false;
     }
-    return true;
+    return take_elapsed(input, &about, last, line->pos, err);
 }
 
 static bool take_lines(const struct format_input *input, struct lines *lines, struct err *err)
 {
     struct line line = {0};
+    struct elapsed last = {0, -1};
     size_t count = 0;
     while (lines_next(lines, &line, err))
-        if (!take_line(input, &line, err) ||
+        if (!take_line(input, &line, &last, err) ||
             (++count % LINES_BETWEEN == 0 &&
              !progress_report(input->progress, source_consumed(input->source), err)))
             return false;

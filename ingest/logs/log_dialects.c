@@ -143,6 +143,14 @@ static const struct log_field nanotron[] = {
     {"grad_norm", LOG_GRAD_NORM, 1, COUNTS},
 };
 
+static const struct log_field torchtune[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"tokens_per_second_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
+    {"peak_memory_reserved", LOG_MEMORY_BYTES, GIB, NULL},
+};
+
 // A line before that of Megatron-LM.
 static const struct log_field bridge[] = {
     {"Time", LOG_STEP_S, 1, "s"},
@@ -262,6 +270,13 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_BARS,
      .needs = BIT(LOG_STEP_S),
      FIELDS(nanotron)},
+    {.name = "torchtune",
+     .source = "torchtune",
+     .mark = "tokens_per_second_per_gpu:",
+     .steps = {"Step"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
+     FIELDS(torchtune)},
     {.name = "megatron-bridge",
      .source = "megatron-bridge",
      .mark = "Step Time : ",

@@ -239,14 +239,14 @@ function Logs() {
       job's settings. A comparison lays the curves of two runs over each other.</p>
     <${Command} text=${LOG_UPLOAD()} />
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
-      Hugging Face Trainer and axolotl, MaxText and nanotron, as printed: with colors, progress bars
-      and what mpirun, srun, torchrun, Docker or Kubernetes put before a line. Of a log with
-      tokens/s but no TFLOP/s, MFU follows from the size of the model, if the log or a configuration
-      beside it says that: also of experts, of which those of a token count, with adapters (LoRA),
-      whose frozen weights take 4 operations in place of 6, and of models split over ranks. The
-      figure's help has the numbers that went in, or the page what is missing. A log that is sent
-      again under the same name, as it grows, replaces itself. Logs inside archives are read,
-      too.</p>`;
+      torchtune, Hugging Face Trainer, axolotl and LLaMA-Factory (<code>trainer_log.jsonl</code>),
+      MaxText and nanotron, as printed: with colors, progress bars and what mpirun, srun, torchrun,
+      Docker or Kubernetes put before a line. Of a log with tokens/s but no TFLOP/s, MFU follows
+      from the size of the model, if the log or a configuration beside it says that: also of
+      experts, of which those of a token count, with adapters (LoRA), whose frozen weights take 4
+      operations in place of 6, and of models split over ranks. The figure's help has the numbers
+      that went in, or the page what is missing. A log that is sent again under the same name, as
+      it grows, replaces itself. Logs inside archives are read, too.</p>`;
 }
 
 const MONITOR = () => `nvidia-smi --query-gpu=timestamp,index,name,uuid,pci.bus_id,power.draw,\\

@@ -35,7 +35,7 @@ function Computed({ rows }) {
 
 /** Why nothing follows: "MFU is not computed from tokens per second: ...". */
 const Unknown = ({ rows }) => rows.map(({ detail }) =>
-  html`<p key=${detail} class="faint">${capital(detail)}.</p>`);
+  html`<p key=${detail} class="footnote">${capital(detail)}.</p>`);
 
 /** The figures of the log with the most steps; those that it does not print are left out. */
 function Figures({ log, help, traced_ns, computed }) {

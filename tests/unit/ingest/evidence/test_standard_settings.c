@@ -34,6 +34,8 @@ static void frameworks_have_their_own_names(void **state)
         {"", "modules.pre_trainer.overrides.seq_length", "8192", "seq_length=8192 tokens"},
         {"", "model.optim.name", "distributed_fused_adam", "optimizer=distributed_fused_adam"},
         {"megatron-lm", "tensor-model-parallel size", "4", "tensor_parallel_size=4 ranks"},
+        {"", "model-parallel-size", "2", "tensor_parallel_size=2 ranks"},
+        {"", "pipe-parallel-size", "8", "pipeline_parallel_size=8 ranks"},
         {"", "zero_optimization.stage", "3", "zero_stage=3"},
         {"", "activation_checkpoint.mode", "Selective", "recompute=selective"},
         {"pip", "pip.torch", "2.7.1+rocm6.3", "pytorch_version=2.7.1+rocm6.3"},

@@ -493,6 +493,19 @@ static void nanotron_counts_in_giga(void **state)
     assert_value(line, 0, LOG_TFLOPS, 38.3);
 }
 
+static void torchtune_has_a_log_of_its_own(void **state)
+{
+    (void)state;
+    static const char line[] =
+        "Step 7 | loss:1.95 lr:2e-05 tokens_per_second_per_gpu:3012.5 grad_norm:1.1 "
+        "peak_memory_active:22.5 peak_memory_alloc:22.4 peak_memory_reserved:24.0 \n";
+    read_file(str_of(line), "log_1718000000.txt");
+    assert_int_equal(evidence.log.steps[0].step, 7);
+    assert_value(line, 0, LOG_LOSS, 1.95);
+    assert_value(line, 0, LOG_TOKENS_PER_S, 3012.5);
+    assert_value(line, 0, LOG_MEMORY_BYTES, 24.0 * 1024 * 1024 * 1024);
+}
+
 static void neox_names_its_figures_in_its_own_way(void **state)
 {
     (void)state;
@@ -552,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_bar_at_the_end_of_a_block_numbers_what_follows),
         TEST(nanotron_counts_in_giga),
+        TEST(torchtune_has_a_log_of_its_own),
         TEST(neox_names_its_figures_in_its_own_way),
         TEST(parts_of_the_model_are_settings),
         TEST(a_line_is_read_behind_whatever_a_launcher_prints),

@@ -117,6 +117,26 @@ static void steps_that_go_back_are_new_ones(void **state)
     assert_step(2, 1, LOG_LOSS, 2.5);
 }
 
+static void llama_factory_has_times_since_its_start(void **state)
+{
+    (void)state;
+    read_all("jsonl",
+             STR("{\"current_steps\": 10, \"total_steps\": 300, \"loss\": 1.9, \"lr\": 1e-05, "
+                 "\"epoch\": 0.1, \"percentage\": 3.33, \"elapsed_time\": \"0:01:10\", "
+                 "\"remaining_time\": \"0:10:00\", \"throughput\": 7233.5, \"total_tokens\": "
+                 "509504}\n{\"current_steps\": 30, \"loss\": 1.8, \"elapsed_time\": \"1 day, "
+                 "0:03:30\", \"throughput\": 7000}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 10, LOG_JOB_TOKENS_PER_S, 7233.5);
+    assert_step(0, 10, LOG_CONSUMED_TOKENS, 509504);
+    assert_step(1, 30, LOG_LOSS, 1.8);
+    assert_step(1, 30, LOG_STEP_S, (86400 + 140) / 20.0);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_TFLOPS));
+    assert_string_equal(
+        format_of(STR("{\"current_steps\": 1, \"loss\": 2}\n{\"curr"), "trainer_log.jsonl"),
+        "jsonl");
+}
+
 static void lines_of_other_kinds_are_no_metrics(void **state)
 {
     (void)state;
@@ -412,6 +432,7 @@ static void a_length_that_cannot_be_ends_the_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(llama_factory_has_times_since_its_start),
         TEST(lines_with_a_step_are_metrics),
         TEST(tokens_of_the_job_are_not_those_of_a_gpu),
         TEST(steps_that_go_back_are_new_ones),
