@@ -462,7 +462,8 @@ static bool is_asked_for(const char *columns, const char *column)
     return false;
 }
 
-// The plus keeps SQLite from looking rows up: it reads them in the order in which they are stored.
+// An expression keeps SQLite from looking rows up: it reads them in the order in which they are
+// stored. This one reads the column once.
 static void put_only(struct database *database, const char *table, const char *columns,
                      struct buf *out)
 {
@@ -471,12 +472,10 @@ static void put_only(struct database *database, const char *table, const char *c
         if (!is_asked_for(columns, only->column) ||
             !database_has_column(database, table, only->column))
             continue;
-        struct str name = str_of(only->column);
-        buf_printf(out, "%s (+", word);
-        put_name(out, name);
-        buf_printf(out, " BETWEEN %" PRId64 " AND %" PRId64 " OR +", only->from, only->to);
-        put_name(out, name);
-        buf_puts(out, " IS NULL)");
+        buf_printf(out, "%s ifnull(", word);
+        put_name(out, str_of(only->column));
+        buf_printf(out, ", %" PRId64 ") BETWEEN %" PRId64 " AND %" PRId64, only->from, only->from,
+                   only->to);
         word = " AND";
     }
 }

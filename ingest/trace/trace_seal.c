@@ -346,6 +346,9 @@ static str_id process_name_of(const struct trace_builder *builder, const struct 
     return thread_name_of(builder, &row);
 }
 
+_Static_assert(sizeof(struct counter) == sizeof(int64_t) + 8 * sizeof(uint32_t),
+               "there are no bytes between the members, which nobody would set");
+
 static struct counter *make_counters(struct trace_builder *builder, struct trace *trace,
                                      struct err *err)
 {
