@@ -281,6 +281,8 @@ static bool find_active(struct model *model, struct model_size *size, struct err
     if (size->active > 0)
         return true;
     double all = all_parameters(model, size, err);
+    if (!size->source)
+        return false;
     if (missing) {
         size->why = missing;
         return true;
