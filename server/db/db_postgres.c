@@ -17,10 +17,11 @@
     "SELECT CAST(pg_current_xact_id() AS TEXT)"
 #define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
 // A claim follows the queue's index even before the database has counted its rows: by its guesses
-// it would read every job that waits.
-#define BEGIN_CLAIM                                                            \
-    BEGIN_WITH("SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off; " \
-               "SET LOCAL enable_bitmapscan = off; ",                          \
+// it would read every job that waits. So one plan is right for good.
+#define BEGIN_CLAIM                                                                \
+    BEGIN_WITH("SET LOCAL plan_cache_mode = force_generic_plan; "                  \
+               "SET LOCAL enable_seqscan = off; "                                  \
+               "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; ", \
                "pg_advisory_xact_lock_shared")
 
 enum { BEGIN_SIZE = 400 };
@@ -124,6 +125,7 @@ static bool try_begin(struct db_postgres *pg, enum db_access access, struct err 
         snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
     pg->pq.clear(result);
     pg->in_transaction = !pg->is_lost;
+    pg->is_claim = access == DB_CLAIM;
     return ok;
 }
 
@@ -191,7 +193,7 @@ static bool commit(struct db *db, struct err *err)
 {
     struct db_postgres *pg = db_postgres_of(db);
     bool ok = end(pg, err);
-    pg->in_transaction = false;
+    pg->in_transaction = pg->is_claim = false;
     pg->deadline_ns = 0;
     return ok || (pg->is_lost && pg->transaction[0] && was_committed(pg, err));
 }
@@ -201,7 +203,7 @@ static void rollback(struct db *db)
     struct db_postgres *pg = db_postgres_of(db);
     if (pg->in_transaction && !pg->is_lost)
         pg->pq.clear(pg->pq.execute(pg->conn, "ROLLBACK"));
-    pg->in_transaction = false;
+    pg->in_transaction = pg->is_claim = false;
     pg->deadline_ns = 0;
 }
 

@@ -6,17 +6,22 @@
 #include "server/db/db.h"
 #include "server/db/libpq.h"
 
+enum { POSTGRES_MOST_KEPT = 24 };
+
 struct db_postgres {
     struct db db;
     struct libpq pq;
     PGconn *conn;
     enum db_access access;
     bool in_transaction;
+    bool is_claim;       // the transaction
     bool is_lost;        // the connection; it is opened again before it is used
     int64_t deadline_ns; // of the reading transaction, 0: none
     int64_t changes;
-    char transaction[24];     // the number of the writing one
-    atomic_ullong data_bytes; // when they were last read
+    char transaction[24];           // the number of the writing one
+    atomic_ullong data_bytes;       // when they were last read
+    char *kept[POSTGRES_MOST_KEPT]; // statements that the server has planned for this connection
+    int kept_count;
 };
 
 static inline struct db_postgres *db_postgres_of(const struct db *db)
@@ -33,6 +38,14 @@ void postgres_close(struct db *db, bool flush);
 MUST_CHECK bool postgres_revive(struct db_postgres *pg, struct err *err);
 // What the library says about a failure, as an error.
 bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *err);
+
+// --- kept statements (db_postgres_kept.c) --------------------------------------------------------
+
+// Has the server plan a statement once for this connection; name: by which it is run then. False if
+// it is not kept. types: one 0 (of a null) says too little to plan for.
+bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oid *types,
+                   char name[16]);
+void postgres_forget_kept(struct db_postgres *pg);
 
 // --- statements (db_postgres_stmt.c) -------------------------------------------------------------
 

@@ -96,6 +96,7 @@ bool postgres_revive(struct db_postgres *pg, struct err *err)
         return true;
     pg->in_transaction = false;
     pg->is_lost = true;
+    postgres_forget_kept(pg);
     pg->pq.reset(pg->conn);
     if (pg->pq.status(pg->conn) != CONNECTION_OK)
         return fail_unreached(pg, "it cannot be reached", err);
@@ -158,5 +159,6 @@ void postgres_close(struct db *db, bool flush)
     (void)flush;
     if (pg->conn)
         pg->pq.finish(pg->conn);
+    postgres_forget_kept(pg);
     free(pg);
 }

@@ -194,13 +194,24 @@ static void count_changes(struct db_postgres *pg, PGresult *result)
         pg->changes = strtoll(pg->pq.changed(result), NULL, 10);
 }
 
+static PGresult *send_with(struct db_postgres *pg, const struct sent *sent,
+                           const struct arrays *arrays)
+{
+    char name[16];
+    const char *const *values = arrays->values;
+    if (pg->is_claim && postgres_keep(pg, sent->text.at, sent->count, arrays->types, name))
+        return pg->pq.execute_prepared(pg->conn, name, sent->count, values, arrays->lengths,
+                                       arrays->formats, 1);
+    return pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays->types, values,
+                               arrays->lengths, arrays->formats, 1);
+}
+
 static PGresult *execute(struct db_postgres *pg, const struct sent *sent, struct err *err)
 {
     struct arrays arrays;
     if (!fill(&arrays, sent, err))
         return NULL;
-    PGresult *result = pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays.types,
-                                           arrays.values, arrays.lengths, arrays.formats, 1);
+    PGresult *result = send_with(pg, sent, &arrays);
     free(arrays.values);
     int status = result ? pg->pq.result_status(result) : -1;
     if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)

@@ -23,6 +23,8 @@ bool libpq_load(struct libpq *pq, struct err *err)
         {"PQsetNoticeReceiver", offsetof(struct libpq, on_notice)},
         {"PQexec", offsetof(struct libpq, execute)},
         {"PQexecParams", offsetof(struct libpq, execute_with)},
+        {"PQprepare", offsetof(struct libpq, prepare)},
+        {"PQexecPrepared", offsetof(struct libpq, execute_prepared)},
         {"PQresultStatus", offsetof(struct libpq, result_status)},
         {"PQresultErrorField", offsetof(struct libpq, result_field)},
         {"PQclear", offsetof(struct libpq, clear)},

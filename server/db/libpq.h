@@ -36,6 +36,11 @@ struct libpq {
     PGresult *(*execute_with)(PGconn *conn, const char *text, int count, const Oid *types,
                               const char *const *values, const int *lengths, const int *formats,
                               int result_format);
+    PGresult *(*prepare)(PGconn *conn, const char *name, const char *text, int count,
+                         const Oid *types);
+    PGresult *(*execute_prepared)(PGconn *conn, const char *name, int count,
+                                  const char *const *values, const int *lengths, const int *formats,
+                                  int result_format);
     int (*result_status)(const PGresult *result);
     char *(*result_field)(const PGresult *result, int field);
     void (*clear)(PGresult *result);
