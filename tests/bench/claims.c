@@ -3,13 +3,18 @@
 // its own; the jobs are traces of runs of 128 ranks. What they claimed is checked: every job once,
 // and every run's count.
 //
-//     claims PLACE [NODES [JOBS]]      PLACE: an empty database, such as postgres://...
+// JOBS are there; CLAIMS of them are claimed, all by default. DONE of them were done before, so
+// that it shows what a long queue costs, and what those that are done leave behind.
+//
+//     claims PLACE [NODES [JOBS [CLAIMS [DONE]]]]      PLACE: an empty database, such as
+//     postgres://...
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,7 +48,7 @@ static void fill_with(struct store *store, const char *text, int64_t count)
         die(&err);
 }
 
-static void fill(struct store *store, int64_t jobs)
+static void fill(struct store *store, int64_t jobs, int64_t done)
 {
     fill_with(store,
               "INSERT INTO stored_run (id, project, name, series, created_ns, received) "
@@ -67,6 +72,7 @@ static void fill(struct store *store, int64_t jobs)
         "INSERT INTO job (kind, run_id, trace_id, created_ns, due_ns) "
         "SELECT 'trace', run_id, id, uploaded_ns, uploaded_ns FROM trace WHERE uploaded_ns < ?",
         jobs);
+    fill_with(store, "UPDATE job SET state = 'done', attempts = 1 WHERE due_ns < ?", done);
 }
 
 // As little as possible: the traces stay as they are, and are counted in the end.
@@ -84,8 +90,8 @@ static void end_some(struct store *store)
         die(&err);
 }
 
-// Until none is left. As a service does, it has few running at a time.
-static void claim_all(const char *place, int node)
+// As a service does, it has few running at a time.
+static void claim_share(const char *place, int node, int64_t share)
 {
     char owner[16];
     struct err err;
@@ -95,47 +101,68 @@ static void claim_all(const char *place, int node)
     struct store *store = store_open_as(place, owner, &err);
     if (!store)
         die(&err);
-    for (int i = 1; found; i++) {
+    for (int64_t i = 1; found && i <= share; i++) {
         struct job job;
         arena_init(&arena, NULL);
         if (!store_claim_job(store, &arena, &job, &found, &err))
             die(&err);
         arena_free(&arena);
-        if (i % RUNNING == 0 || !found)
+        if (i % RUNNING == 0 || i == share || !found)
             end_some(store);
     }
     store_close(store);
     _exit(0); // the store of the process that started it is not ours
 }
 
+static int64_t argument(int argc, char **argv, int at, int64_t usual)
+{
+    int64_t value = usual;
+    if (at < argc && !str_to_i64(str_of(argv[at]), &value))
+        die(&(struct err){.msg = "expected numbers"});
+    return value;
+}
+
+// Of the services; the database's is not theirs.
+static double processor_seconds(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_CHILDREN, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
 int main(int argc, char **argv)
 {
-    int64_t nodes = 3, jobs = 10000;
     int failed = 0, status;
-    if ((argc > 2 && !str_to_i64(str_of(argv[2]), &nodes)) ||
-        (argc > 3 && !str_to_i64(str_of(argv[3]), &jobs)))
-        die(&(struct err){.msg = "expected numbers"});
-    jobs = jobs / RANKS * RANKS;
+    int64_t nodes = argument(argc, argv, 2, 3);
+    int64_t jobs = argument(argc, argv, 3, 10000) / RANKS * RANKS;
+    int64_t done = argument(argc, argv, 5, 0) / RANKS * RANKS;
+    int64_t claims = argument(argc, argv, 4, 0) / nodes * nodes;
+    int64_t share = claims ? claims / nodes : INT64_MAX;
+    claims = claims ? claims : jobs - done;
     struct err err;
     struct store *store = argc > 1 ? store_open_as(argv[1], "n_bench", &err) : NULL;
     if (!store)
         die(argc > 1 ? &err : &(struct err){.msg = "expected PLACE [NODES [JOBS]]"});
-    fill(store, jobs);
+    fill(store, jobs, done);
     int64_t begin_ns = clock_mono_ns();
     for (int i = 0; i < nodes; i++)
         if (fork() == 0)
-            claim_all(argv[1], i);
+            claim_share(argv[1], i, share);
     while (wait(&status) > 0)
         failed += status != 0;
     double seconds = (double)(clock_mono_ns() - begin_ns) / 1e9;
-    int64_t once = number(store, "SELECT count(*) FROM job WHERE state = 'done' AND attempts = 1");
+    int64_t once =
+        number(store, "SELECT count(*) FROM job WHERE state = 'done' AND attempts = 1") - done;
     int64_t counted = number(store, "SELECT CAST(sum(running) AS BIGINT) FROM stored_run");
-    int64_t shares = number(store, "SELECT count(DISTINCT owner) FROM job");
+    int64_t shares = number(store, "SELECT count(DISTINCT owner) FROM job WHERE owner <> ''");
     printf(
-        "%lld services: %lld claims in %.2f s, %.0f claims/s; %lld of them had a share; %lld jobs "
+        "%lld services, %lld jobs of which %lld were done: %lld claims in %.2f s, %.0f claims/s, "
+        "%.0f us of the services' processor time each; %lld of them had a share; %lld jobs "
         "claimed once, %lld counted as running\n",
-        (long long)nodes, (long long)jobs, seconds, (double)jobs / seconds, (long long)shares,
+        (long long)nodes, (long long)jobs, (long long)done, (long long)claims, seconds,
+        (double)claims / seconds, processor_seconds() / (double)claims * 1e6, (long long)shares,
         (long long)once, (long long)counted);
     store_close(store);
-    return failed || once != jobs || counted != jobs;
+    return failed || once != claims || counted != claims;
 }
