@@ -5,6 +5,8 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from
   "node:fs";
 import { basename, join } from "node:path";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { connect as open_plain } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
@@ -169,16 +171,44 @@ test("the unit as a template for several services is sound", async () => {
   await run_program("systemd-analyze", ["verify", join(folder, "stepscope@a.service")]);
 });
 
-test("nginx takes several services in place of the one", async (context) => {
-  if (!await have("nginx")) return context.skip("no nginx");
-  const folder = temporary("nginx");
-  const file = (name) => readFileSync(join(root, "deploy/nginx", name), "utf8");
-  const site = file("stepscope.conf").replace(/^upstream stepscope \{[^}]*\}/m, file("nodes.conf"))
-    .replaceAll(/^ *ssl_certificate.*$/gm, "").replace("listen 443 ssl http2", "listen 8443");
-  assert.match(site, /10\.0\.0\.13/);
-  writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid; events {} http { ${site} }`);
-  await run_program("nginx", ["-t", "-e", join(folder, "log"), "-c", join(folder, "nginx.conf")]);
-});
+/** Stands for a service: answers with its number, as long as it lives; lists of runs take time. */
+async function start_stand_in(number) {
+  const server = createServer(({ url }, reply) =>
+    setTimeout(() => reply.end(`${number}`), url === "/api/v1/runs" ? 300 : 0))
+    .listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return { port, stop: () => (server.closeAllConnections(), server.close()) };
+}
+
+const LIVE = ["/api/v1/agents", "/api/v1/agents/poll", "/api/v1/captures", "/api/v1/steps",
+  "/api/v1/runs/r_1/live", "/api/v1/runs/p%2Fa@1/live"];
+
+for (const which of /** @type {const} */ (["nginx", "caddy"])) {
+  test(`${which} sends agents, captures and steps to one of several services, all else to any`,
+    async (context) => {
+      if (!await have(which)) return context.skip(`no ${which}`);
+      const nodes = await Promise.all([1, 2, 3].map(start_stand_in));
+      const tls = await free_port();
+      const proxy = await start_proxy(which, { service: 0, tls,
+        nodes: nodes.map(({ port }) => port) });
+      const place = { proxy, tls, base: `https://${NAME}:${tls}` };
+      const who = async (path) => Number((await curl(place, path)).body);
+      const first = await who(LIVE[0]);
+      for (const path of LIVE) assert.equal(await who(path), first, path);
+      const others = new Set();
+      await until("several services answer", async () => {
+        const numbers = await Promise.all([1, 2, 3].map(() => who("/api/v1/runs")));
+        return numbers.forEach((number) => others.add(number)) ?? others.size > 1;
+      });
+      nodes[first - 1].stop();
+      const next = await who(LIVE[0]);
+      assert.notEqual(next, first);
+      for (const path of LIVE) assert.equal(await who(path), next, path);
+      nodes.forEach(({ stop }) => stop());
+      proxy.child.kill();
+    });
+}
 
 test("the image holds the libraries that the program is linked with", async (context) => {
   if (!await have("dpkg-query")) return context.skip("no Debian");

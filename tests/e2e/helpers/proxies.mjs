@@ -41,13 +41,23 @@ function change(text, changes) {
   }, text);
 }
 
+/** Several services in place of the one, as deploy/ says; without their ports the one. */
+function with_nodes(site, pattern, path, ports) {
+  if (!ports) return site;
+  if (!pattern.test(site)) throw new Error(`the configuration does not hold: ${pattern}`);
+  const nodes = change(readFileSync(join(root, "deploy", path), "utf8"),
+    ports.map((port, i) => [`10.0.0.1${i + 1}:8080`, `127.0.0.1:${port}`]));
+  return site.replace(pattern, () => nodes);
+}
+
 function nginx_files(folder, { cert, key }, ports) {
   const site = change(readFileSync(join(root, "deploy/nginx/stepscope.conf"), "utf8"), [
     ["listen 443", `listen 127.0.0.1:${ports.tls}`],
     ["listen 80;", `listen 127.0.0.1:${ports.plain};`],
     ["127.0.0.1:8080", `127.0.0.1:${ports.service}`],
     ["/etc/ssl/stepscope/fullchain.pem", cert], ["/etc/ssl/stepscope/privkey.pem", key]]);
-  writeFileSync(join(folder, "site.conf"), site);
+  writeFileSync(join(folder, "site.conf"), with_nodes(site, /^map [^}]*\}\nupstream [^}]*\}/m,
+    "nginx/nodes.conf", ports.nodes));
   const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((what) => `${what}_temp_path ${folder}/${what};`).join("\n  ");
   writeFileSync(join(folder, "nginx.conf"), `daemon off;
@@ -66,10 +76,12 @@ http {
 
 function caddy_files(folder, { cert, key }, ports) {
   const path = join(folder, "Caddyfile");
-  writeFileSync(path, change(readFileSync(join(root, "deploy/caddy/Caddyfile"), "utf8"), [
+  const site = change(readFileSync(join(root, "deploy/caddy/Caddyfile"), "utf8"), [
     ["\n{\n", `\n{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind 127.0.0.1\n`],
     [`\n${NAME} {`, `\n${NAME}:${ports.tls} {\n\ttls ${cert} ${key}`],
-    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`]]));
+    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`]]);
+  writeFileSync(path, with_nodes(site, /^\treverse_proxy [^]*?\n\t\}/m, "caddy/nodes.caddy",
+    ports.nodes));
   return ["caddy", ["run", "--config", path, "--adapter", "caddyfile"]];
 }
 
@@ -86,7 +98,7 @@ function accepts(port) {
 
 /**
  * Starts a proxy in front of a service.
- * @param {"nginx"|"caddy"} which @param {{service: number, tls: number}} ports
+ * @param {"nginx"|"caddy"} which @param {{service: number, tls: number, nodes?: number[]}} ports
  */
 export async function start_proxy(which, ports) {
   const folder = temporary(which);

@@ -193,9 +193,9 @@ export async function start_balancer(ports) {
   const port = await free_port();
   const read = (name) => readFileSync(join(root, "deploy/nginx", name), "utf8");
   const upstream = read("nodes.conf").replace(/ *server .*\n/g, "")
-    .replace("upstream stepscope {", (line) => [line, ...ports.map((one) =>
+    .replace(/upstream \w+ \{\n    (least_conn|hash).*/g, (line) => [line, ...ports.map((one) =>
       `    server 127.0.0.1:${one} max_fails=2 fail_timeout=5s;`)].join("\n"));
-  const site = read("stepscope.conf").replace(/^upstream stepscope \{[^}]*\}/m, "")
+  const site = read("stepscope.conf").replace(/^map [^}]*\}\nupstream [^}]*\}/m, "")
     .replace(/listen 443.*/, `listen 127.0.0.1:${port};`).replace(/^ *ssl_.*\n/gm, "")
     .replace(/server \{\s+listen 80;[^}]*\}/, "");
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((what) =>
