@@ -29,6 +29,7 @@ export function change_label({ change, title }) {
   if (title) return title;
   const [, rank] = /^balanced=(\d+)$/.exec(change) ?? [];
   if (rank) return `No straggler on rank ${rank}`;
+  if (change === "remove:profiler") return "Without the profiler";
   const [, factor, what] = /^scale=([0-9.]+):(.+)$/s.exec(change) ?? [];
   if (!factor) return change;
   const left = `${Number((100 * Number(factor)).toFixed(1))} % of the time`;

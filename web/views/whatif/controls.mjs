@@ -147,6 +147,8 @@ export function Controls({ setup, ranks, kernels, roofline, onreach, onmove, onc
         : "Communication gets shorter, here with its waits for other ranks."} />
     <${Slider} label="Host" stops=${HOSTS} write=${host_text} ...${setting("host")}
       help="The host's time between calls. With none left, the step runs like a captured graph." />
+    <${Switch} label="Without the profiler" ...${setting("profiler")}
+      help="The host takes 3.3 µs less for each operator that PyTorch recorded." />
     <${Switch} label="Data is ready" ...${setting("data")}
       help="The host never waits for the data loader." />
     <${Switch} label="No copies" ...${setting("copies")}

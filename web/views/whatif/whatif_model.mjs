@@ -25,21 +25,21 @@ export const PATH_PARTS = [
 ];
 
 /**
- * @typedef {{network: number, host: number, balanced: string, data: boolean, copies: boolean,
- *            recompute: boolean, overlap: boolean, gemm: boolean,
+ * @typedef {{network: number, host: number, balanced: string, profiler: boolean, data: boolean,
+ *            copies: boolean, recompute: boolean, overlap: boolean, gemm: boolean,
  *            kernels: {name: string, factor: number}[], others: string[]}} Setup
  * `balanced` is "", "all" or a rank.
  */
 
 /** @returns {Setup} */
-const recorded = () => ({ network: 1, host: 1, balanced: "", data: false, copies: false,
-  recompute: false, overlap: false, gemm: false, kernels: [], others: [] });
+const recorded = () => ({ network: 1, host: 1, balanced: "", profiler: false, data: false,
+  copies: false, recompute: false, overlap: false, gemm: false, kernels: [], others: [] });
 
 const NAMED = {
   balanced: { balanced: "all" }, data_ready: { data: true }, no_copies: { copies: true },
-  no_recompute: { recompute: true }, perfect_overlap: { overlap: true },
-  gemm_roofline: { gemm: true }, host_free: { host: 0 }, network_x2: { network: 2 },
-  infinite_network: { network: Infinity },
+  "remove:profiler": { profiler: true }, no_recompute: { recompute: true },
+  perfect_overlap: { overlap: true }, gemm_roofline: { gemm: true }, host_free: { host: 0 },
+  network_x2: { network: 2 }, infinite_network: { network: Infinity },
 };
 
 /** The network of those on the slider whose transfers take that share; undefined: none. */
@@ -91,6 +91,7 @@ export function write_changes(setup) {
   return [
     ...(balanced ? [balanced === "all" ? "balanced" : `balanced=${balanced}`] : []),
     ...network_change(setup.network), ...host_change(setup.host),
+    ...(setup.profiler ? ["remove:profiler"] : []),
     ...(setup.data ? ["data_ready"] : []), ...(setup.copies ? ["no_copies"] : []),
     ...(setup.recompute ? ["no_recompute"] : []),
     ...(setup.overlap ? ["perfect_overlap"] : []), ...(setup.gemm ? ["gemm_roofline"] : []),

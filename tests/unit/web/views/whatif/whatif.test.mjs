@@ -14,8 +14,8 @@ test("each position of the controls is a change, which leads back to it", () => 
   for (const network of NETWORKS)
     for (const host of HOSTS)
       for (const balanced of ["", "all", "5"]) {
-        const setup = { network, host, balanced, data: true, copies: false, recompute: true,
-          overlap: true, gemm: false,
+        const setup = { network, host, balanced, profiler: true, data: true, copies: false,
+          recompute: true, overlap: true, gemm: false,
           kernels: [{ name: "void gemm<float*, 1>(int)", factor: 0.35 }],
           others: ["remove:op=aten::copy_"] };
         assert.deepEqual(read_changes(write_changes(setup)), setup);
@@ -102,6 +102,7 @@ test("changes have words", () => {
   assert.equal(change_label({ change: "balanced", title: "No straggler" }), "No straggler");
   assert.equal(label("balanced=5"), "No straggler on rank 5");
   assert.equal(label("scale=0.8:class=communication"), "Network 1.25 times as fast");
+  assert.equal(label("remove:profiler"), "Without the profiler");
   assert.equal(label("scale=0.5:host"), "Host in 50 % of the time");
   assert.equal(label("scale=0.5:kernel=nvjet"), "nvjet in 50 % of the time");
   assert.equal(label("drop:op=x"), "drop:op=x");
