@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many nodes record at once: the service is killed in the middle and comes back, and one node's
-// disk is full. Whatever a process has recorded arrives, each once, and nothing hangs. Nodes
-// that had not asked yet record as well: what is wanted is kept.
+// Many nodes record at once: the service is killed in the middle and comes back, one node's disk is
+// full, and the clocks of two others are wrong by a day. What a process has recorded arrives, each
+// once, and nothing hangs. Nodes that had not asked yet record as well: what is wanted is kept.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,10 +11,11 @@ import { after, test } from "node:test";
 import { start_server } from "../e2e/helpers/server.mjs";
 import { root, run_status, stepscope_bin, temporary, until } from "../e2e/helpers/tools.mjs";
 import { free_port } from "./helpers/cluster.mjs";
-import { figure, is_long, lean } from "./helpers/torture.mjs";
+import { figure, is_long, lean, torture_preload } from "./helpers/torture.mjs";
 
 const NODES = is_long ? 64 : 8;
 const TRAINING_S = is_long ? 40 : 12;
+const WRONG_CLOCKS_S = { 1: "-86400", 2: "86400" }; // of nodes
 const CLIENT = join(root, "tests/e2e/helpers/stand_in/kineto_client.py");
 
 class Node {
@@ -24,12 +25,15 @@ class Node {
     this.traces = join(place, `t${number}`);
     this.url = url;
     this.text = "";
+    this.clock = number in WRONG_CLOCKS_S ? { LD_PRELOAD: torture_preload("clock"),
+      STEPSCOPE_CLOCK_S: WRONG_CLOCKS_S[number], ASAN_OPTIONS: "verify_asan_link_order=0" } : {};
     mkdirSync(this.sockets, { recursive: true });
   }
 
   start() {
     this.agent = spawn(stepscope_bin(), ["agent", "--url", this.url, "--node", `n${this.number}`,
-      "--socket-dir", this.sockets, "--traces", this.traces, "--poll", "1"]);
+      "--socket-dir", this.sockets, "--traces", this.traces, "--poll", "1"],
+    { env: { ...process.env, ...this.clock } });
     this.agent.stderr.on("data", (text) => { this.text += text; });
     after(() => this.agent.kill("SIGKILL"));
   }
@@ -37,7 +41,8 @@ class Node {
   train(seconds) {
     const child = spawn(process.env.STEPSCOPE_PYTHON ?? "python3", [CLIENT, `${seconds}`, "0"],
       { stdio: "ignore", env: { PATH: process.env.PATH, KINETO_IPC_SOCKET_DIR: this.sockets,
-        SLURM_JOB_ID: "7", RANK: `${this.number}`, PYTHONDONTWRITEBYTECODE: "1" } });
+        SLURM_JOB_ID: "7", RANK: `${this.number}`, PYTHONDONTWRITEBYTECODE: "1",
+        ...this.clock } });
     this.ended = once(child, "exit");
     after(() => child.kill("SIGKILL"));
   }
@@ -57,7 +62,7 @@ async function fill_disk(node) {
   return true;
 }
 
-test(`${NODES} agents, a service that is killed in the middle, and a full disk`, async () => {
+test(`${NODES} agents, a service that is killed, a full disk and wrong clocks`, async () => {
   const place = temporary("agents");
   const options = [...lean, "--listen", `127.0.0.1:${await free_port()}`];
   let server = await start_server({ options });
@@ -84,6 +89,8 @@ test(`${NODES} agents, a service that is killed in the middle, and a full disk`,
   assert.deepEqual(run.traces.map(({ rank }) => rank).sort((a, b) => a - b),
     writing.map(({ number }) => number));
   assert.ok(run.traces.every(({ status }) => status === "done"));
+  // A time of the file would be that of a node's clock; the run has the service's.
+  assert.ok(Math.abs(Date.now() - Date.parse(run.created)) < 600_000, run.created);
   if (is_full) {
     assert.equal(nodes[0].sent, 0);
     assert.equal(nodes[0].agent.exitCode, null, "it goes on");
@@ -91,5 +98,5 @@ test(`${NODES} agents, a service that is killed in the middle, and a full disk`,
   assert.ok(nodes.every(({ agent }) => agent.exitCode === null));
   const full = is_full ? "; one with a full disk recorded nothing and went on" : "";
   figure("agents", `${NODES} nodes, ${writing.length} recorded before the service was killed or `
-    + `after, all sent once${full}`);
+    + `after, all sent once, two by clocks wrong by a day${full}`);
 });

@@ -91,12 +91,25 @@ static void tell_after_start(const char *path, struct buf *out)
     known_agents_free(agents);
 }
 
+// Puts another first digit into the time at which the capture was asked for.
+static void change_start(const char *path, char digit)
+{
+    char text[2000] = "", *at;
+    FILE *file = fopen(path, "r+");
+    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
+    assert_non_null(at = strstr(text, "\"at_ns\":"));
+    at[8] = digit;
+    rewind(file);
+    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
+    fclose(file);
+}
+
 static void a_capture_is_still_wanted_after_a_restart(void **state)
 {
     (void)state;
     struct err err;
     size_t nodes;
-    char folder[] = "/tmp/captures.XXXXXX", path[64], text[2000] = "", *at;
+    char folder[] = "/tmp/captures.XXXXXX", path[64];
     struct buf first = {0}, second = {0}, late = {0};
     snprintf(path, sizeof path, "%s/captures.json", mkdtemp(folder));
     struct known_agents *agents = known_agents_new(path, &err);
@@ -111,13 +124,12 @@ static void a_capture_is_still_wanted_after_a_restart(void **state)
     assert_non_null(strstr(second.at, "\"run\":\"exp \\\"42\\\"\""));
     assert_string_equal(first.at, second.at); // with its id, so that no agent records it twice
 
-    FILE *file = fopen(path, "r+");
-    assert_true(fread(text, 1, sizeof text - 1, file) > 0);
-    assert_non_null(at = strstr(text, "\"at_ns\":1")); // long ago
-    at[8] = ' ';
-    rewind(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    fclose(file);
+    change_start(path, '8'); // in the future, by a clock that was wrong
+    second.len = 0;
+    tell_after_start(path, &second);
+    assert_string_equal(first.at, second.at);
+
+    change_start(path, ' '); // long ago
     tell_after_start(path, &late);
     assert_string_equal(late.at, "[]");
     folder_remove(folder);
