@@ -175,7 +175,8 @@ static bool reply_json(struct request *request, struct response *response,
             return false;
         buf_putc(out, '}');
     }
-    buf_printf(out, "],\"total\":%llu,\"next_cursor\":", (unsigned long long)list->total);
+    buf_printf(out, "],\"total\":%llu,%s\"next_cursor\":", (unsigned long long)list->total,
+               list->total_is_least ? "\"total_is_least\":true," : "");
     table_cursor_write(&table->query, next, cursor);
     if (list->count && next < list->total)
         buf_json(out, str_of(cursor));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading runs: one by id or name, or a list with filters, order and pages.
+// Reading runs: one by id or name, or all of a page that was found (store_run_list.c).
 #include "server/store/store_sql.h"
-
-#include "ingest/base/buf.h"
 
 // --- reading ------------------------------------------------------------------------------------
 
@@ -127,6 +125,15 @@ bool runs_load(struct db *db, struct str id, struct arena *arena, struct run *ru
     return found || err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)id.len, id.at);
 }
 
+bool runs_load_listed(struct db *db, struct arena *arena, struct run_list *list, struct err *err)
+{
+    struct loading loading = begin_loading(db, err);
+    bool ok = true;
+    for (size_t i = 0; ok && i < list->count; i++)
+        ok = load_run(&loading, list->runs[i].id, arena, &list->runs[i]);
+    return end_loading(&loading) && ok;
+}
+
 // --- finding ------------------------------------------------------------------------------------
 
 bool runs_search(struct db *db, const char *text, const struct str parameters[2],
@@ -217,257 +224,5 @@ bool store_find_run(struct store *store, struct str key, struct arena *arena, st
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = find_run(txn.db, key.at ? key : STR(""), arena, run, err);
-    return txn_end(&txn, ok, err);
-}
-
-// --- listing ------------------------------------------------------------------------------------
-
-// What a list may be sorted by, and the column; whether each run has one.
-static const struct sortable {
-    const char *name, *sql;
-    bool is_known;
-} sortable[] = {
-    {"created", "created_ns", true},
-    {"name", "name", true},
-    {"project", "project", true},
-    {"status", "status", true},
-    {"received", "received", true},
-    {"world_size", "coalesce(world_size, traced_world_size)", false},
-    {"gpu", "gpu", false},
-    {"trust_severity", "trust_severity", false},
-};
-
-// A figure, whose name is bound.
-#define BY_FIGURE "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?)"
-
-static const struct sortable *sort_column(struct str name)
-{
-    static const struct sortable figure = {"", BY_FIGURE, false};
-    for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
-        if (str_equal(name, str_of(sortable[i].name)))
-            return &sortable[i];
-    return store_knows_figure(name) ? &figure : NULL;
-}
-
-#define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
-
-// Where few runs have a tag they are found by it; where many have, a page of them is found by
-// going through runs in the order that is asked for.
-static void add_tag(struct buf *sql, const struct run_tag *tag, bool is_rare)
-{
-    buf_puts(sql, is_rare ? " AND id IN (SELECT run_id FROM run_tag WHERE \"key\" = ?"
-                          : " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
-                            "AND \"key\" = ?");
-    buf_puts(sql, tag->value.len ? " AND value = ?)" : ")");
-}
-
-// The pattern is ?1 and occurs several times; every other value follows in order. Unused conditions
-// are left out, so that SQLite need not check them.
-static void add_conditions(struct buf *sql, const struct run_query *query, bool has_rare_tags)
-{
-    buf_puts(sql, "FROM run WHERE ?1 IS NOT NULL");
-    if (query->search.len)
-        buf_puts(sql,
-                 " AND (name " LIKE_PATTERN " OR project " LIKE_PATTERN " OR note " LIKE_PATTERN
-                 " OR gpu " LIKE_PATTERN " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
-                 "AND (\"key\" || '=' || value) " LIKE_PATTERN "))");
-    buf_puts(sql, query->project.len ? " AND project = ?" : "");
-    buf_puts(sql, query->gpu.len ? " AND instr(lower(gpu), lower(?)) > 0" : "");
-    buf_puts(sql, query->status.len ? " AND status = ?" : "");
-    buf_puts(sql, query->series.len ? " AND series = ?" : "");
-    buf_puts(sql, query->metric.len ? " AND " BY_FIGURE " BETWEEN ? AND ?" : "");
-    buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
-    buf_puts(sql, query->before_ns > 0 ? " AND created_ns < ?" : "");
-    for (size_t i = 0; i < query->tag_count; i++)
-        add_tag(sql, &query->tags[i], has_rare_tags);
-    buf_putc(sql, ' ');
-}
-
-static void bind_if_asked(struct stmt *stmt, struct str value)
-{
-    if (value.len)
-        sql_bind_text(stmt, value);
-}
-
-static void bind_conditions(struct stmt *stmt, const struct run_query *query, struct str pattern)
-{
-    sql_bind_text(stmt, pattern);
-    bind_if_asked(stmt, query->project);
-    bind_if_asked(stmt, query->gpu);
-    bind_if_asked(stmt, query->status);
-    bind_if_asked(stmt, query->series);
-    if (query->metric.len) {
-        sql_bind_text(stmt, query->metric);
-        sql_bind_f64(stmt, query->least);
-        sql_bind_f64(stmt, query->most);
-    }
-    if (query->since_ns > 0)
-        sql_bind_i64(stmt, query->since_ns);
-    if (query->before_ns > 0)
-        sql_bind_i64(stmt, query->before_ns);
-    for (size_t i = 0; i < query->tag_count; i++) {
-        sql_bind_text(stmt, query->tags[i].key);
-        bind_if_asked(stmt, query->tags[i].value);
-    }
-}
-
-static bool add_order(struct buf *sql, const struct run_query *query, struct err *err)
-{
-    buf_puts(sql, "ORDER BY ");
-    for (unsigned i = 0; i < query->sort_count; i++) {
-        const struct sort_key *key = &query->sorts[i];
-        const struct sortable *column = sort_column(key->column);
-        if (!column)
-            return err_set(err, ERR_USAGE,
-                           "cannot sort runs by '%.*s': known are created, name, project, status, "
-                           "received, world_size, gpu, trust_severity, numbers of the summary and "
-                           "the breakdown (step_median_ns, gemm_ns, ...) and numbers among the "
-                           "metadata (meta.KEY)",
-                           (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
-        // An index serves an order only where nothing is said about what is not there.
-        buf_printf(sql, "%s %s%s, ", column->sql, key->descending ? "DESC" : "ASC",
-                   column->is_known ? "" : " NULLS LAST");
-    }
-    buf_puts(sql, "created_ns DESC, id");
-    return true;
-}
-
-// Follows the conditions.
-static void bind_order(struct stmt *stmt, const struct run_query *query)
-{
-    for (unsigned i = 0; i < query->sort_count; i++)
-        if (strcmp(sort_column(query->sorts[i].column)->sql, BY_FIGURE) == 0)
-            sql_bind_text(stmt, query->sorts[i].column);
-}
-
-static bool is_narrowed(const struct run_query *query)
-{
-    return query->search.len || query->gpu.len || query->status.len || query->metric.len ||
-           query->since_ns > 0 || query->before_ns > 0;
-}
-
-// Runs of series are counted already.
-static void add_count_of_series(struct buf *sql, const struct run_query *query)
-{
-    buf_puts(sql, "SELECT CAST(coalesce(sum(runs), 0) AS BIGINT) FROM series "
-                  "WHERE ?1 IS NOT NULL");
-    buf_puts(sql, query->project.len ? " AND project = ?" : "");
-    buf_puts(sql, query->series.len ? " AND series = ?" : "");
-}
-
-// Those of the tag's index, but for the few in the bin.
-static void add_count_of_tag(struct buf *sql, const struct run_tag *tag)
-{
-    const char *tagged = tag->value.len ? "\"key\" = ?2 AND value = ?3" : "\"key\" = ?2";
-    buf_printf(sql,
-               "SELECT (SELECT count(*) FROM run_tag WHERE %s) - (SELECT count(*) FROM stored_run "
-               "WHERE deleted_ns IS NOT NULL AND EXISTS (SELECT 1 FROM run_tag "
-               "WHERE run_id = stored_run.id AND %s)) WHERE ?1 IS NOT NULL",
-               tagged, tagged);
-}
-
-static void add_count(struct buf *sql, const struct run_query *query)
-{
-    if (!is_narrowed(query) && query->tag_count == 0) {
-        add_count_of_series(sql, query);
-    } else if (!is_narrowed(query) && query->tag_count == 1 && !query->project.len &&
-               !query->series.len) {
-        add_count_of_tag(sql, &query->tags[0]);
-    } else {
-        buf_puts(sql, "SELECT count(*) ");
-        add_conditions(sql, query, true);
-    }
-}
-
-static bool count_runs(struct db *db, const struct run_query *query, struct str pattern,
-                       struct run_list *list, struct err *err)
-{
-    struct buf sql = {0};
-    add_count(&sql, query);
-    bool ok = buf_ok(&sql, err);
-    if (ok) {
-        struct stmt stmt = sql_begin(db, sql.at, err);
-        bind_conditions(&stmt, query, pattern);
-        list->total = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
-        ok = sql_end(&stmt);
-    }
-    buf_free(&sql);
-    return ok;
-}
-
-static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *arena)
-{
-    while (sql_row(stmt)) {
-        list->runs = arena_more(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
-        if (!list->runs) {
-            stmt->failed = true;
-            break;
-        }
-        list->runs[list->count++].id = sql_text(stmt, 0, arena);
-    }
-    return !stmt->failed;
-}
-
-// After they were counted.
-static bool list_ids(struct db *db, const struct run_query *query, struct str pattern,
-                     struct arena *arena, struct run_list *list, struct err *err)
-{
-    enum { MANY_PAGES = 100 };
-    struct buf sql = {0};
-    buf_puts(&sql, "SELECT id ");
-    add_conditions(&sql, query, list->total / MANY_PAGES < query->limit);
-    bool ok = add_order(&sql, query, err);
-    buf_puts(&sql, " LIMIT ? OFFSET ?");
-    ok = ok && buf_ok(&sql, err);
-    if (ok) {
-        struct stmt stmt = sql_begin(db, sql.at, err);
-        bind_conditions(&stmt, query, pattern);
-        bind_order(&stmt, query);
-        sql_bind_u64(&stmt, query->limit);
-        sql_bind_u64(&stmt, query->offset);
-        ok = read_ids(&stmt, list, arena);
-        ok = sql_end(&stmt) && ok;
-    }
-    buf_free(&sql);
-    return ok;
-}
-
-// The next run that will be too old for the list, whatever else is asked for.
-static bool find_oldest(struct db *db, const struct run_query *query, struct run_list *list,
-                        struct err *err)
-{
-    if (query->since_ns <= 0)
-        return true;
-    struct stmt stmt = sql_begin(
-        db, "SELECT created_ns FROM run WHERE created_ns >= ? ORDER BY created_ns LIMIT 1", err);
-    sql_bind_i64(&stmt, query->since_ns);
-    list->oldest_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    return sql_end(&stmt);
-}
-
-// Sorts only ids; everything else is read just for the runs on the page.
-static bool list_page(struct db *db, const struct run_query *query, struct str pattern,
-                      struct arena *arena, struct run_list *list, struct err *err)
-{
-    if (!list_ids(db, query, pattern, arena, list, err))
-        return false;
-    struct loading loading = begin_loading(db, err);
-    bool ok = true;
-    for (size_t i = 0; ok && i < list->count; i++)
-        ok = load_run(&loading, list->runs[i].id, arena, &list->runs[i]);
-    return end_loading(&loading) && ok;
-}
-
-bool store_list_runs(struct store *store, const struct run_query *query, struct arena *arena,
-                     struct run_list *list, struct err *err)
-{
-    *list = (struct run_list){0};
-    struct str pattern = sql_like(arena, query->search, err);
-    struct txn txn;
-    if (!pattern.at || !txn_begin(store, DB_READ, &txn, err))
-        return false;
-    bool ok = count_runs(txn.db, query, pattern, list, err) &&
-              list_page(txn.db, query, pattern, arena, list, err) &&
-              find_oldest(txn.db, query, list, err);
     return txn_end(&txn, ok, err);
 }

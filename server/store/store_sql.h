@@ -106,6 +106,9 @@ MUST_CHECK bool runs_search(struct db *db, const char *text, const struct str pa
 // ERR_NOT_FOUND.
 MUST_CHECK bool runs_load(struct db *db, struct str id, struct arena *arena, struct run *run,
                           struct err *err);
+// The rest of runs of which the list has the ids.
+MUST_CHECK bool runs_load_listed(struct db *db, struct arena *arena, struct run_list *list,
+                                 struct err *err);
 
 // Whether a run that is not in the bin is at that revision. ERR_NOT_FOUND, ERR_CONFLICT.
 MUST_CHECK bool runs_check_revision(struct db *db, struct str id, int64_t expected,

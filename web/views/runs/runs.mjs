@@ -181,12 +181,15 @@ function NoMatch({ q }) {
     <p><a href="/">Show all runs</a></p><//>`;
 }
 
-function Pager({ reply, cursor, total }) {
+/** Of very many runs not all are counted. */
+const over = (reply) => (reply.total_is_least ? "over " : "");
+
+function Pager({ reply, cursor }) {
   if (!reply.next_cursor && !cursor) return null;
   const to = (value) => `/${patch_query(location.search, { cursor: value })}`;
   return html`<nav class="pager" aria-label="Pages of runs">
     ${cursor && html`<a href=${to("")}>First page</a>`}
-    <span class="faint">${reply.items.length} of ${count(total)}</span>
+    <span class="faint">${reply.items.length} of ${over(reply)}${count(reply.total)}</span>
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
@@ -224,7 +227,7 @@ function RunsTable({ reply, query, change, ticks, baselines }) {
       : table(group)))}
     ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
       onclose=${() => set_starred(null)} />`}
-    <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
+    <${Pager} reply=${reply} cursor=${query.cursor} />
     <${Legend} parts=${PARTS} />`;
 }
 
@@ -279,7 +282,8 @@ export default function Runs() {
   const moving = resource.data?.items.filter(is_moving).length ?? 0;
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
   return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
-      <p class="page-note">${resource.data && `${plural(resource.data.total, "run")}`}${
+      <p class="page-note">${resource.data &&
+        `${over(resource.data)}${plural(resource.data.total, "run")}`}${
         moving > 0 && ` · ${moving} analyzing`}${
         resource.data?.total > 0 && " · lower step time is better"}</p></header>
     <div class="filter-bar">
