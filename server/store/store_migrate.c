@@ -30,9 +30,13 @@ static const struct schema *schema_of(const struct db *db)
 static bool migrate(struct db *db, int64_t version, struct err *err)
 {
     const struct schema *schema = schema_of(db);
-    for (int i = version ? (int)version + 1 : schema->first; i <= schema->version; i++)
-        if (!apply(db, &schema->files[i - schema->first], err))
+    for (int i = version ? (int)version + 1 : schema->first; i <= schema->version; i++) {
+        const struct migration *file = &schema->files[i - schema->first];
+        if (version) // indexes of a million runs take minutes
+            log_info("database schema: %s, %d of %d", file->name, i, schema->version);
+        if (!apply(db, file, err))
             return false;
+    }
     if (!db->kind->write_version(db, schema->version, err))
         return false;
     if (version)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of runs with filters, order and pages, in a time that does not grow with the runs: where a
 // filter has few runs they are found by its index and sorted, and where each has many, a page is
-// found by going through the order that is asked for. Nothing is counted beyond MANY.
+// found by going through the order that is asked for. Nothing is counted beyond MANY of one filter;
+// of several, which are looked up run by run, only the NEWEST are counted.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/buf.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MANY = 5000 };
+enum { MANY = 5000, NEWEST = 1000 };
 
 // --- statements with their values ---------------------------------------------------------------
 
@@ -94,13 +95,19 @@ static bool read_numbers(struct db *db, struct writing *from, uint64_t *numbers,
 
 // --- figures that have an index by value --------------------------------------------------------
 
-// As in the index figure_by_value: what the list of runs shows.
-#define ORDERED_FIGURES                                                                       \
-    "metric IN ('attention_ns', 'busy_share', 'exposed_comm_ns', 'exposed_comm_share', "      \
-    "'exposed_memory_ns', 'findings', 'gemm_ns', 'hfu', 'idle_host_wait_ns', "                \
-    "'idle_other_ns', 'loss', 'memory_share', 'mfu', 'other_compute_ns', "                    \
-    "'power_w', 'step_median_ns', 'tflops_per_gpu', 'tokens_per_j', 'tokens_per_s_per_gpu', " \
-    "'unrecorded_ns')"
+// Word for word as in the index figure_by_value: what the list of runs shows. Of an IN, SQLite
+// would make the set for each row that it writes.
+#define ORDERED_FIGURES                                               \
+    "(metric = 'attention_ns' OR metric = 'busy_share' OR "           \
+    "metric = 'exposed_comm_ns' OR metric = 'exposed_comm_share' OR " \
+    "metric = 'exposed_memory_ns' OR metric = 'findings' OR "         \
+    "metric = 'gemm_ns' OR metric = 'hfu' OR "                        \
+    "metric = 'idle_host_wait_ns' OR metric = 'idle_other_ns' OR "    \
+    "metric = 'loss' OR metric = 'memory_share' OR "                  \
+    "metric = 'mfu' OR metric = 'other_compute_ns' OR "               \
+    "metric = 'power_w' OR metric = 'step_median_ns' OR "             \
+    "metric = 'tflops_per_gpu' OR metric = 'tokens_per_j' OR "        \
+    "metric = 'tokens_per_s_per_gpu' OR metric = 'unrecorded_ns')"
 
 static bool is_ordered_figure(struct str metric)
 {
@@ -147,11 +154,12 @@ static void check_time(struct writing *to, const struct asked *asked, size_t at)
 }
 
 // From one name to the next: there are few of them, however many runs there are.
-#define GPUS                                                                                    \
+#define GPUS_THAT(match)                                                                        \
     "(WITH RECURSIVE model (gpu) AS (SELECT min(gpu) FROM run WHERE gpu IS NOT NULL UNION ALL " \
     "SELECT (SELECT min(gpu) FROM run WHERE gpu > model.gpu) FROM model "                       \
-    "WHERE model.gpu IS NOT NULL) "                                                             \
-    "SELECT gpu FROM model WHERE instr(lower(gpu), lower(?)) > 0)"
+    "WHERE model.gpu IS NOT NULL) SELECT gpu FROM model WHERE " match ")"
+#define GPUS      GPUS_THAT("instr(lower(gpu), lower(?)) > 0")
+#define GPUS_LIKE GPUS_THAT("gpu " LIKE_PATTERN)
 
 static void find_gpu(struct writing *to, const struct asked *asked, size_t at)
 {
@@ -222,6 +230,23 @@ static void check_search(struct writing *to, const struct asked *asked, size_t a
         put_text(to, texts[i], asked->pattern);
 }
 
+// All runs with the text, each field by its own index. What costs least is first: a text that many
+// runs have is seldom looked for to the end.
+static void find_search(struct writing *to, const struct asked *asked, size_t at)
+{
+    static const char *const texts[] = {
+        "SELECT DISTINCT run_id FROM (SELECT id AS run_id FROM run WHERE project IN "
+        "(SELECT project FROM series WHERE project " LIKE_PATTERN,
+        ") UNION ALL SELECT id AS run_id FROM run WHERE gpu IN " GPUS_LIKE,
+        " UNION ALL SELECT id AS run_id FROM run WHERE note <> '' AND note " LIKE_PATTERN,
+        " UNION ALL SELECT id AS run_id FROM run WHERE name " LIKE_PATTERN,
+        " UNION ALL SELECT run_id FROM run_tag WHERE (\"key\" || '=' || value) " LIKE_PATTERN};
+    (void)at;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        put_text(to, texts[i], asked->pattern);
+    put(to, ") AS matching");
+}
+
 struct filter_kind {
     // A condition for a run.
     void (*check)(struct writing *to, const struct asked *asked, size_t at);
@@ -241,7 +266,7 @@ static const struct filter_kind by_project = {check_project, NULL, true, true},
                                 by_figure = {check_figure, find_figure, false, true},
                                 by_other_figure = {check_figure, find_figure, false, false},
                                 by_tag = {check_tag, find_tag, false, true},
-                                by_search = {check_search, NULL, false, false};
+                                by_search = {check_search, find_search, false, true};
 
 struct filter {
     const struct filter_kind *kind;
@@ -334,12 +359,59 @@ static bool count_alone(struct listing *listing, struct filter *filter, struct e
     return read_numbers(listing->db, &count, &filter->runs, 1, err);
 }
 
+// Of the newest runs that filters with an order have: those that the others have, too, and how
+// many they were. Of one filter alone, if only is not NULL.
+static void write_count_of_newest(struct writing *to, const struct listing *listing,
+                                  const struct filter *only)
+{
+    put(to, "SELECT CAST(coalesce(sum(CASE WHEN TRUE");
+    for (size_t i = 0; i < listing->count; i++)
+        if (!listing->filters[i].kind->is_in_order && (!only || only == &listing->filters[i]))
+            listing->filters[i].kind->check(to, &listing->asked, listing->filters[i].at);
+    put(to, " THEN 1 ELSE 0 END), 0) AS BIGINT), count(*) FROM (SELECT id, name, project, note, "
+            "gpu FROM run WHERE TRUE");
+    for (size_t i = 0; i < listing->count; i++)
+        if (listing->filters[i].kind->is_in_order && !only)
+            listing->filters[i].kind->check(to, &listing->asked, listing->filters[i].at);
+    put_i64(to, " ORDER BY created_ns DESC, id LIMIT ?) AS run", NEWEST + 1);
+}
+
+// Whether so many of the newest have the text that going through all of them finds a page soon.
+static bool is_frequent(struct listing *listing, const struct filter *filter, bool *frequent,
+                        struct err *err)
+{
+    enum { ONE_OF = 20 };
+    struct writing count = begin_writing(listing);
+    uint64_t numbers[2];
+    write_count_of_newest(&count, listing, filter);
+    if (!read_numbers(listing->db, &count, numbers, 2, err))
+        return false;
+    *frequent = numbers[1] > NEWEST && numbers[0] > NEWEST / ONE_OF;
+    return true;
+}
+
+// A search costs most: it is the last, and only made where nothing else has few runs.
+static bool should_count(struct listing *listing, const struct filter *filter, bool *should,
+                         struct err *err)
+{
+    bool frequent = false;
+    *should = filter->kind->is_indexed;
+    if (filter->kind != &by_search)
+        return true;
+    if (!listing->few && !is_frequent(listing, filter, &frequent, err))
+        return false;
+    *should = !listing->few && !frequent;
+    return true;
+}
+
 static bool find_few(struct listing *listing, struct err *err)
 {
     for (size_t i = 0; i < listing->count; i++) {
         struct filter *filter = &listing->filters[i];
+        bool should;
         filter->runs = MANY + 1;
-        if (filter->kind->is_indexed && !count_alone(listing, filter, err))
+        if (!should_count(listing, filter, &should, err) ||
+            (should && !count_alone(listing, filter, err)))
             return false;
         if (filter->runs <= MANY && (!listing->few || filter->runs < listing->few->runs))
             listing->few = filter;
@@ -367,45 +439,57 @@ static void write_count_of_series(struct writing *to, const struct run_query *qu
         put_text(to, " AND series = ?", query->series);
 }
 
-// Of the newest runs that filters with an order have: those that all have, and how many they were.
-static void write_count_of_newest(struct writing *to, const struct listing *listing)
+// A single filter with an index was counted already, except where a search was not made. Those that
+// are in the bin are few.
+static bool is_counted(const struct listing *listing)
 {
-    put(to, "SELECT CAST(coalesce(sum(CASE WHEN TRUE");
+    return listing->count == 1 && listing->filters[0].kind->is_indexed &&
+           listing->filters[0].kind != &by_search;
+}
+
+// With filters that are looked up run by run.
+static bool has_lookups(const struct listing *listing)
+{
+    bool has = false;
     for (size_t i = 0; i < listing->count; i++)
-        if (!listing->filters[i].kind->is_in_order)
-            listing->filters[i].kind->check(to, &listing->asked, listing->filters[i].at);
-    put(to, " THEN 1 ELSE 0 END), 0) AS BIGINT), count(*) FROM (SELECT id");
-    if (listing->count > 1 || !listing->filters[0].kind->is_in_order)
-        put(to, ", name, project, note, gpu");
-    put(to, " FROM run WHERE TRUE");
-    for (size_t i = 0; i < listing->count; i++)
-        if (listing->filters[i].kind->is_in_order)
-            listing->filters[i].kind->check(to, &listing->asked, listing->filters[i].at);
+        has |= !listing->filters[i].kind->is_in_order;
+    return has;
+}
+
+// Those that one index has.
+static void write_count_in_order(struct writing *to, const struct listing *listing)
+{
+    put(to, "SELECT count(*), count(*) FROM (SELECT id FROM run WHERE TRUE");
+    put_checks(to, listing, NULL);
     put_i64(to, " ORDER BY created_ns DESC, id LIMIT ?) AS run", MANY + 1);
 }
 
-// Of a single filter without an order: those that are in the bin are few.
-static bool is_counted(const struct listing *listing)
+static void write_count(struct writing *to, const struct listing *listing)
 {
-    return listing->count == 1 && listing->filters[0].kind->is_indexed && !listing->few;
+    if (listing->few) {
+        put(to, "SELECT count(*), 0 ");
+        put_runs(to, listing);
+    } else if (has_lookups(listing)) {
+        write_count_of_newest(to, listing, NULL);
+    } else {
+        write_count_in_order(to, listing);
+    }
 }
 
 static bool count_runs(struct listing *listing, struct run_list *list, struct err *err)
 {
     struct writing count = begin_writing(listing);
     uint64_t numbers[2] = {MANY, MANY + 1}; // the runs; those that were looked at
-    if (has_only_places(listing)) {
+    bool is_of_places = has_only_places(listing);
+    uint64_t most = !is_of_places && has_lookups(listing) && !is_counted(listing) ? NEWEST : MANY;
+    if (is_of_places)
         write_count_of_series(&count, listing->asked.query);
-    } else if (listing->few) {
-        put(&count, "SELECT count(*), 0 ");
-        put_runs(&count, listing);
-    } else if (!is_counted(listing)) {
-        write_count_of_newest(&count, listing);
-    }
+    else if (listing->few || !is_counted(listing))
+        write_count(&count, listing);
     if (count.sql.len && !read_numbers(listing->db, &count, numbers, 2, err))
         return false;
-    list->total_is_least = numbers[1] > MANY;
-    list->total = list->total_is_least && numbers[0] > MANY ? MANY : numbers[0];
+    list->total_is_least = numbers[1] > most;
+    list->total = list->total_is_least && numbers[0] > most ? most : numbers[0];
     return true;
 }
 
@@ -515,7 +599,7 @@ static void put_with_figure(struct writing *to, const struct listing *listing)
         to,
         "FROM figure AS ordered CROSS JOIN run ON run.id = ordered.run_id WHERE ordered.metric = ?",
         listing->asked.query->sorts[0].column);
-    put(to, " AND ordered." ORDERED_FIGURES);
+    put(to, " AND " ORDERED_FIGURES);
     put_checks(to, listing, NULL);
 }
 

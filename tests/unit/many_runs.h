@@ -5,7 +5,7 @@
 
 #include "tests/unit/store_fixture.h"
 
-enum { MANY_PAGE = 7, MANY_PAGES = 5 };
+enum { MANY_PAGE = 7, MANY_PAGES = 3 };
 
 // Of 6,000 runs 5,400 are on one GPU, 60 are slow and have a tag, 30 have no figure.
 static const char *const many_runs =
@@ -90,7 +90,6 @@ static inline void list_many_runs(struct fixture *f)
                          on_both[] = {{STR("all"), STR("")}, {STR("few"), STR("yes")}};
     const struct asked lists[] = {
         {{.limit = 0}, "1 = 1", NEWEST},
-        {{BY("name", false)}, "1 = 1", "name, " NEWEST},
         {{.project = STR("big")}, "project = 'big'", NEWEST},
         {{.project = STR("small")}, "project = 'small'", NEWEST},
         {{.project = STR("small"), BY("name", true)}, "project = 'small'", "name DESC, " NEWEST},
@@ -99,9 +98,11 @@ static inline void list_many_runs(struct fixture *f)
         {{.project = STR("big"), .status = STR("empty")},
          "project = 'big' AND status = 'empty'",
          NEWEST},
+        {{.project = STR("big"), .status = STR("done")},
+         "project = 'big' AND status = 'done'",
+         NEWEST},
         {{.gpu = STR("h100")}, "gpu = 'NVIDIA H100'", NEWEST},
         {{.gpu = STR("H200")}, "gpu = 'NVIDIA H200'", NEWEST},
-        {{.gpu = STR("nvidia")}, "1 = 1", NEWEST},
         {{.gpu = STR("MI300X")}, "1 = 0", NEWEST},
         {{.gpu = STR("h100"), .status = STR("done")},
          "gpu = 'NVIDIA H100' AND status = 'done'",

@@ -69,6 +69,8 @@ static const struct {
 } allowed[] = {
     {"FROM run WHERE TRUE", "SCAN stored_run",
      "a page of runs that many match, in an order; a search"},
+    {"SELECT DISTINCT run_id FROM (SELECT id AS run_id FROM run WHERE project IN", "SCAN ",
+     "a search for a text that few runs have: each field's index alone"},
     {"AS found", "SCAN found", "up to 5,000 runs"},
     {"ORDER BY created_ns DESC, id LIMIT ?) AS run", "SCAN run", "the newest 5,000"},
     {"AS bounded", "SCAN bounded", "the same"},
