@@ -4,6 +4,10 @@
 #include "server/files/json_file.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_BYTES = 128 << 10 }; // of AGENTS_MOST_CAPTURES with every letter escaped
 
 static json_t *json_of(const struct wanted_capture *capture)
 {
@@ -30,8 +34,14 @@ bool capture_file_save(const char *path, const struct wanted_capture *captures, 
     return ok;
 }
 
-// One longer than its place is cut: such a file is not ours.
-#define COPY(place, text) snprintf(place, sizeof(place), "%s", text)
+// False if it is longer than its place.
+#define COPY(place, text) (snprintf(place, sizeof(place), "%s", text) < (int)sizeof(place))
+
+static bool is_id(const char *text)
+{
+    return strlen(text) == 18 && text[0] == 'c' && text[1] == '_' &&
+           strspn(text + 2, "0123456789abcdef") == 16;
+}
 
 static bool read_one(json_t *from, struct wanted_capture *capture)
 {
@@ -44,25 +54,24 @@ static bool read_one(json_t *from, struct wanted_capture *capture)
     if (json_unpack(from, "{ss ss ss ss sI sI sI sI sb so}", "id", &id, "run", &run, "job", &job,
                     "owner", &owner, "at_ns", &at_ns, "steps", &steps, "warmup", &warmup, "roundup",
                     &roundup, "automatic", &automatic, "ranks", &ranks) != 0 ||
-        json_array_size(ranks) > AGENTS_MOST_RANKS)
+        at_ns < 0 || !is_id(id) || json_array_size(ranks) > AGENTS_MOST_RANKS)
         return false;
     *capture = (struct wanted_capture){.at_ns = at_ns,
                                        .steps = steps,
                                        .warmup = warmup,
                                        .roundup = roundup,
                                        .is_automatic = automatic};
-    COPY(capture->id, id);
-    COPY(capture->run, run);
-    COPY(capture->job, job);
-    COPY(capture->owner, owner);
     json_array_foreach(ranks, i, rank) capture->ranks[capture->rank_count++] =
         json_integer_value(rank);
-    return true;
+    return COPY(capture->id, id) && COPY(capture->run, run) && COPY(capture->job, job) &&
+           COPY(capture->owner, owner);
 }
 
 size_t capture_file_load(const char *path, struct wanted_capture captures[AGENTS_MOST_CAPTURES])
 {
-    json_t *list = json_load_file(path, 0, NULL), *one;
+    struct stat info;
+    bool is_small = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST_BYTES;
+    json_t *list = is_small ? json_load_file(path, 0, NULL) : NULL, *one;
     size_t count = 0, i;
     json_array_foreach(list, i, one) if (count < AGENTS_MOST_CAPTURES &&
                                          read_one(one, &captures[count])) count++;

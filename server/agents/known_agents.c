@@ -24,13 +24,19 @@ struct known_agents {
     char path[1024]; // "": they are not kept
 };
 
+// After the clock went back.
+static int64_t no_later(int64_t at_ns, int64_t now_ns)
+{
+    return at_ns < now_ns ? at_ns : now_ns;
+}
+
 static void load(struct known_agents *agents)
 {
     int64_t now_ns = clock_wall_ns();
     agents->capture_count = capture_file_load(agents->path, agents->captures);
     for (size_t i = 0; i < agents->capture_count; i++) {
         struct wanted_capture *capture = &agents->captures[i];
-        capture->at_ns = capture->at_ns < now_ns ? capture->at_ns : now_ns;
+        capture->at_ns = no_later(capture->at_ns, now_ns);
         capture->offered_ns = now_ns - capture->at_ns <= AGAIN_NS ? now_ns : capture->at_ns;
     }
 }
@@ -71,9 +77,13 @@ static void age(struct known_agents *agents, int64_t now_ns)
             i++;
         }
     size_t kept = 0;
-    for (size_t i = 0; i < agents->capture_count; i++)
-        if (now_ns - agents->captures[i].at_ns <= CAPTURE_NS)
-            agents->captures[kept++] = agents->captures[i];
+    for (size_t i = 0; i < agents->capture_count; i++) {
+        struct wanted_capture *capture = &agents->captures[i];
+        capture->at_ns = no_later(capture->at_ns, now_ns);
+        capture->offered_ns = no_later(capture->offered_ns, now_ns);
+        if (now_ns - capture->at_ns <= CAPTURE_NS)
+            agents->captures[kept++] = *capture;
+    }
     agents->capture_count = kept;
 }
 

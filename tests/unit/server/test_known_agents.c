@@ -154,10 +154,20 @@ static void a_capture_that_cannot_be_kept_is_not_taken(void **state)
     known_agents_free(agents);
 }
 
+#define CAPTURE(id, at_ns)                                                           \
+    "[{\"id\":\"" id "\",\"run\":\"r\",\"job\":\"\",\"owner\":\"\",\"at_ns\":" at_ns \
+    ",\"steps\":4,\"warmup\":1,\"roundup\":100,\"automatic\":false,\"ranks\":[]}]"
+
 static void a_damaged_file_of_captures_says_nothing(void **state)
 {
     (void)state;
-    static const char *const damaged[] = {"", "{}", "[1, {}, null]", "[{\"id\": \"c_1\"}]", "[["};
+    static const char *const damaged[] = {"",
+                                          "{}",
+                                          "[1, {}, null]",
+                                          "[{\"id\": \"c_1\"}]",
+                                          "[[",
+                                          CAPTURE("c_\\\"000000000000000", "9223372036854775807"),
+                                          CAPTURE("c_0000000000000000", "-9223372036854775807")};
     char folder[] = "/tmp/captures.XXXXXX", path[64];
     snprintf(path, sizeof path, "%s/captures.json", mkdtemp(folder));
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
