@@ -7,11 +7,48 @@ static void lists_of_many_runs_are_what_their_rows_say(void **state)
     list_many_runs(*state);
 }
 
+// A key of an index may have less.
+static void a_note_may_be_as_long_as_it_is_said_to(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct run_list list;
+    char text[STORE_NOTE_MAX_BYTES];
+    uint32_t random = 1;
+    for (size_t i = 0; i < sizeof text; i++) {
+        random = random * 1664525 + 1013904223;
+        text[i] = i % 8 == 7 ? ' ' : (char)('a' + (random >> 24) % 26);
+    }
+    struct str note = {text, sizeof text};
+    struct run_request request = {
+        .name = STR("a"), .project = STR("p"), .note = note, .world_size = STORE_ANY};
+    struct run_query query = {.search = {text + sizeof text - 40, 39}, .limit = 2};
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 1);
+    assert_true(str_equal(list.runs[0].note, note));
+}
+
+// As after some were deleted.
+static void a_page_past_the_end_adds_no_runs(void **state)
+{
+    struct fixture *f = *state;
+    struct run_query query = {.gpu = STR("h100"), .limit = 5, .offset = 1000000};
+    struct run_list list;
+    db_raw_run(f->path, many_runs);
+    f->audits = AUDITS_PER_TEST; // rows that no operation wrote
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 0);
+    assert_in_range(list.total, 1, count_of(f, "gpu = 'NVIDIA H100'"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lists_of_many_runs_are_what_their_rows_say, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_page_past_the_end_adds_no_runs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_note_may_be_as_long_as_it_is_said_to, set_up, tear_down),
     };
     return run_on_each_kind(tests);
 }
