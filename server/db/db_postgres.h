@@ -41,10 +41,15 @@ bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *e
 
 // --- kept statements (db_postgres_kept.c) --------------------------------------------------------
 
-// Has the server plan a statement once for this connection; name: by which it is run then. False if
-// it is not kept. types: one 0 (of a null) says too little to plan for.
+struct postgres_kept {
+    char name[16];     // by which it is run
+    PGresult *failure; // NULL unless the server refused it, which ends the transaction
+};
+
+// Has the server plan a statement once for this connection. False if it is not kept. types: one 0
+// (of a null) says too little to plan for.
 bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oid *types,
-                   char name[16]);
+                   struct postgres_kept *kept);
 void postgres_forget_kept(struct db_postgres *pg);
 
 // --- statements (db_postgres_stmt.c) -------------------------------------------------------------

@@ -7,34 +7,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool prepare(struct db_postgres *pg, const char *name, const char *text, int count,
-                    const Oid *types)
-{
-    PGresult *result = pg->pq.prepare(pg->conn, name, text, count, types);
-    bool ok = result && pg->pq.result_status(result) == PGRES_COMMAND_OK;
-    pg->pq.clear(result);
-    return ok;
-}
-
 bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oid *types,
-                   char name[16])
+                   struct postgres_kept *kept)
 {
     int at = 0;
     while (at < pg->kept_count && strcmp(pg->kept[at], text) != 0)
         at++;
-    snprintf(name, 16, "kept_%d", at);
+    kept->failure = NULL;
+    snprintf(kept->name, sizeof kept->name, "kept_%d", at);
     if (at < pg->kept_count)
         return true;
     for (int i = 0; i < count; i++)
         if (!types[i])
             return false;
     char *copy = at < POSTGRES_MOST_KEPT ? strdup(text) : NULL;
-    if (!copy || !prepare(pg, name, text, count, types)) {
-        free(copy);
-        return false;
+    PGresult *result = copy ? pg->pq.prepare(pg->conn, kept->name, text, count, types) : NULL;
+    if (result && pg->pq.result_status(result) == PGRES_COMMAND_OK) {
+        pg->pq.clear(result);
+        pg->kept[pg->kept_count++] = copy;
+        return true;
     }
-    pg->kept[pg->kept_count++] = copy;
-    return true;
+    free(copy);
+    kept->failure = result;
+    return result != NULL;
 }
 
 void postgres_forget_kept(struct db_postgres *pg)

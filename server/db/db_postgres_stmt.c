@@ -197,11 +197,12 @@ static void count_changes(struct db_postgres *pg, PGresult *result)
 static PGresult *send_with(struct db_postgres *pg, const struct sent *sent,
                            const struct arrays *arrays)
 {
-    char name[16];
+    struct postgres_kept kept;
     const char *const *values = arrays->values;
-    if (pg->is_claim && postgres_keep(pg, sent->text.at, sent->count, arrays->types, name))
-        return pg->pq.execute_prepared(pg->conn, name, sent->count, values, arrays->lengths,
-                                       arrays->formats, 1);
+    if (pg->is_claim && postgres_keep(pg, sent->text.at, sent->count, arrays->types, &kept))
+        return kept.failure ? kept.failure
+                            : pg->pq.execute_prepared(pg->conn, kept.name, sent->count, values,
+                                                      arrays->lengths, arrays->formats, 1);
     return pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays->types, values,
                                arrays->lengths, arrays->formats, 1);
 }
