@@ -157,6 +157,13 @@ static bool insert_figures(struct db *db, struct str run_id, const struct report
     return sql_end(&insert) && ok;
 }
 
+// A file may name its GPU as it likes, and keys of an index are short.
+static struct str shortened(struct str word)
+{
+    size_t most = word.len < STORE_NAME_MAX_BYTES ? word.len : STORE_NAME_MAX_BYTES;
+    return (struct str){word.at, str_valid_utf8((struct str){word.at, most})};
+}
+
 static bool set_words(struct db *db, struct str run_id, const struct table *summary,
                       struct err *err)
 {
@@ -170,7 +177,7 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
             summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;
         struct stmt stmt = sql_begin(db, texts[i], err);
         bool known = cell && !cell->null;
-        sql_bind_text_if(&stmt, known, known ? cell->s : STR(""));
+        sql_bind_text_if(&stmt, known, known ? shortened(cell->s) : STR(""));
         sql_bind_text(&stmt, run_id);
         bool judged_by = columns[i] == RUN_SUMMARY_GPU; // runs of a series are compared on one GPU
         if (!sql_run(&stmt) || (judged_by && db_changes(db) && !series_note_point(db, run_id, err)))
