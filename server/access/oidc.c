@@ -180,8 +180,7 @@ static json_t *get(struct oidc *oidc, const char *url, struct err *err)
     return call(oidc, &what, err);
 }
 
-// --- what the provider says about itself
-// ----------------------------------------------------------
+// --- what the provider says about itself ---------------------------------------------------------
 
 // NULL unless it is as safe as the issuer.
 static const char *endpoint(const struct oidc *oidc, const json_t *provider, const char *name,

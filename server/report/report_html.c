@@ -99,12 +99,14 @@ static bool is_prose(const struct doc_section *section, size_t column)
 static void add_table(const struct doc_section *section, struct buf *out)
 {
     double most = largest(section);
+    bool numeric[DOC_MOST_COLUMNS];
     buf_puts(out, "<div><table><thead><tr>");
     for (size_t i = 0; i < section->column_count; i++) {
+        numeric[i] = doc_is_numeric(section, i);
         buf_printf(out, "<th scope=\"col\"%s>",
-                   doc_is_numeric(section, i) ? " class=\"n\""
-                   : is_prose(section, i)     ? " class=\"w\""
-                                              : "");
+                   numeric[i]             ? " class=\"n\""
+                   : is_prose(section, i) ? " class=\"w\""
+                                          : "");
         add_text(section->columns[i], out);
         buf_puts(out, "</th>");
     }
@@ -112,7 +114,7 @@ static void add_table(const struct doc_section *section, struct buf *out)
     for (size_t row = 0; row < doc_rows(section); row++) {
         buf_puts(out, "<tr>");
         for (size_t i = 0; i < section->column_count; i++)
-            add_cell(&section->cells[row * section->column_count + i], doc_is_numeric(section, i),
+            add_cell(&section->cells[row * section->column_count + i], numeric[i],
                      i + 1 == section->bars ? most : 0, out);
         buf_puts(out, "</tr>\n");
     }
