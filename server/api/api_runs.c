@@ -87,6 +87,7 @@ static bool reply_table(struct request *request, struct response *response,
 {
     struct table_page page = {.table = {.desc = &table_runs, .row_count = list->count},
                               .total = list->total,
+                              .total_is_least = list->total_is_least,
                               .offset = table->query.offset};
     unsigned width = table_runs.column_count;
     page.table.cells =
@@ -175,8 +176,10 @@ static bool reply_json(struct request *request, struct response *response,
             return false;
         buf_putc(out, '}');
     }
-    buf_printf(out, "],\"total\":%llu,%s\"next_cursor\":", (unsigned long long)list->total,
-               list->total_is_least ? "\"total_is_least\":true," : "");
+    buf_puts(out, "],");
+    export_json_total(
+        &(struct export_end){.total = list->total, .total_is_least = list->total_is_least}, out);
+    buf_puts(out, ",\"next_cursor\":");
     table_cursor_write(&table->query, next, cursor);
     if (list->count && next < list->total)
         buf_json(out, str_of(cursor));

@@ -49,7 +49,9 @@ bool table_reply_write(struct request *request, struct response *response,
                        struct str name, struct err *err)
 {
     struct export_view view = table_view(table);
-    struct export_end end = {.rows = page->table.row_count, .total = page->total};
+    struct export_end end = {.rows = page->table.row_count,
+                             .total = page->total,
+                             .total_is_least = page->total_is_least};
     char cursor[TABLE_CURSOR_SIZE];
     if (has_more(page)) {
         table_cursor_write(&table->query, page->offset + page->table.row_count, cursor);

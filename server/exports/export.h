@@ -18,6 +18,7 @@ struct export_view {
 
 struct export_end {
     uint64_t rows, total; // written, and matching
+    bool total_is_least;  // not all that match were counted
     const char *next;     // cursor of the next page; NULL: this is the last
 };
 
@@ -84,6 +85,9 @@ void export_rows(const struct table_export *export, const struct export_view *vi
                  const struct table *rows, struct buf *out);
 void export_tail(const struct table_export *export, const struct export_view *view,
                  const struct export_end *end, struct buf *out);
+
+// "total": and what follows from it, as members of an object.
+void export_json_total(const struct export_end *end, struct buf *out);
 
 // A cell as JSON.
 void export_json_cell(struct cell cell, enum column_type type, struct buf *out);

@@ -45,8 +45,9 @@ static void tail(const struct export_view *view, const struct export_end *end, s
     json_texts(view, false, out);
     buf_puts(out, ",\"help\":");
     json_texts(view, true, out);
-    buf_printf(out, ",\"row_count\":%llu,\"total\":%llu}\n", (unsigned long long)end->rows,
-               (unsigned long long)end->total);
+    buf_printf(out, ",\"row_count\":%llu,", (unsigned long long)end->rows);
+    export_json_total(end, out);
+    buf_puts(out, "}\n");
 }
 
 const struct table_export export_columns = {.word = "columns",

@@ -70,9 +70,17 @@ static void put_rows(const struct export_view *view, const struct table *rows, u
     }
 }
 
+void export_json_total(const struct export_end *end, struct buf *out)
+{
+    buf_printf(out, "\"total\":%llu", (unsigned long long)end->total);
+    buf_puts(out, end->total_is_least ? ",\"total_is_least\":true" : "");
+}
+
 static void tail(const struct export_view *view, const struct export_end *end, struct buf *out)
 {
-    buf_printf(out, "],\"total\":%llu,\"next_cursor\":", (unsigned long long)end->total);
+    buf_puts(out, "],");
+    export_json_total(end, out);
+    buf_puts(out, ",\"next_cursor\":");
     if (end->next)
         buf_json(out, str_of(end->next));
     else

@@ -111,6 +111,8 @@ json_t *mcp_rows(json_t *reply)
     json_array_foreach(items, i, one) json_array_append_new(rows, row_json(columns, one));
     json_t *table = json_pack("{s:o,s:o,s:O}", "columns", names, "rows", rows, "total",
                               json_object_get(reply, "total"));
+    if (json_is_true(json_object_get(reply, "total_is_least")))
+        json_object_set_new(table, "total_is_least", json_true());
     if (json_is_string(cursor))
         json_object_set(table, "next_cursor", cursor);
     return table;

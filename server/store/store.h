@@ -132,7 +132,7 @@ struct run_list {
     struct run *runs;
     size_t count;
     uint64_t total;      // that match, on all pages
-    bool total_is_least; // there are more that were not counted
+    bool total_is_least; // not all were counted
     int64_t oldest_ns; // when the first of all runs since the query's since_ns was created; 0: none
 };
 

@@ -33,8 +33,9 @@ struct table_query {
 
 // One page of the rows that match.
 struct table_page {
-    struct table table; // strings and cells live in the arena passed in
-    uint64_t total;     // rows that match, on all pages
+    struct table table;  // strings and cells live in the arena passed in
+    uint64_t total;      // rows that match, on all pages
+    bool total_is_least; // not all were counted
     uint64_t offset; // of the first row here; the next page, if any, starts at offset + row_count
 };
 

@@ -182,14 +182,14 @@ function NoMatch({ q }) {
 }
 
 /** Of very many runs not all are counted. */
-const over = (reply) => (reply.total_is_least ? "over " : "");
+const least = (reply) => (reply.total_is_least ? "at least " : "");
 
 function Pager({ reply, cursor }) {
   if (!reply.next_cursor && !cursor) return null;
   const to = (value) => `/${patch_query(location.search, { cursor: value })}`;
   return html`<nav class="pager" aria-label="Pages of runs">
     ${cursor && html`<a href=${to("")}>First page</a>`}
-    <span class="faint">${reply.items.length} of ${over(reply)}${count(reply.total)}</span>
+    <span class="faint">${reply.items.length} of ${least(reply)}${count(reply.total)}</span>
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
@@ -283,7 +283,7 @@ export default function Runs() {
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
   return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
       <p class="page-note">${resource.data &&
-        `${over(resource.data)}${plural(resource.data.total, "run")}`}${
+        `${least(resource.data)}${plural(resource.data.total, "run")}`}${
         moving > 0 && ` · ${moving} analyzing`}${
         resource.data?.total > 0 && " · lower step time is better"}</p></header>
     <div class="filter-bar">
