@@ -117,19 +117,24 @@ struct alias {
     enum standard standard;
     const char *only;
     const char *word; // what `true` means; anything else is then no setting of that kind
+    bool overrides;   // it counts, whatever another name of the same level says
 };
 
-#define AS(name, standard)                    \
-    {                                         \
-        name, STANDARD_##standard, NULL, NULL \
+#define AS(name, standard)                           \
+    {                                                \
+        name, STANDARD_##standard, NULL, NULL, false \
     }
-#define OF(source, name, standard)              \
-    {                                           \
-        name, STANDARD_##standard, source, NULL \
+#define FIRST(name, standard)                       \
+    {                                               \
+        name, STANDARD_##standard, NULL, NULL, true \
     }
-#define MEANS(name, standard, of_true)           \
-    {                                            \
-        name, STANDARD_##standard, NULL, of_true \
+#define OF(source, name, standard)                     \
+    {                                                  \
+        name, STANDARD_##standard, source, NULL, false \
+    }
+#define MEANS(name, standard, of_true)                  \
+    {                                                   \
+        name, STANDARD_##standard, NULL, of_true, false \
     }
 
 static const struct alias aliases[] = {
@@ -322,8 +327,8 @@ static const struct alias aliases[] = {
     AS("multi_latent_attention", latent_attention),
     AS("q_lora_rank", latent_query_size),
     AS("kv_lora_rank", latent_kv_size),
-    AS("qk_nope_head_dim", latent_key_size),
-    AS("qk_head_dim", latent_key_size),
+    FIRST("qk_nope_head_dim", latent_key_size),
+    AS("qk_head_dim", latent_key_size), // Hugging Face adds the rotary part, Megatron-LM does not
     AS("qk_rope_head_dim", latent_rotary_size),
     AS("qk_pos_emb_head_dim", latent_rotary_size),
     AS("v_head_dim", latent_value_size),
@@ -624,6 +629,7 @@ struct standard_setting standard_setting_of(struct str source, struct str name, 
         setting.place = alias->standard;
         setting.name = standards[alias->standard].name;
         setting.unit = standards[alias->standard].unit;
+        setting.overrides = setting.overrides || alias->overrides;
     }
     return setting;
 }

@@ -418,6 +418,19 @@ static void a_type_that_says_synthetic_overrides_a_name(void **state)
     assert_true(table_cell(settings, 3, JOB_SETTINGS_STANDARD)->null);
 }
 
+// Hugging Face's configurations of DeepSeek-V3 have both, Megatron-LM the second without the rotary
+// part.
+static void a_key_size_without_its_rotary_part_counts(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(evidence_set(&f->evidence, STR("qk_head_dim"), STR("192"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("qk_nope_head_dim"), STR("128"), &f->err));
+    const struct table *settings = table_named(f, "job_settings");
+    assert_true(table_cell(settings, 0, JOB_SETTINGS_STANDARD)->null);
+    assert_true(table_is(settings, 1, JOB_SETTINGS_STANDARD, STR("latent_key_size")));
+    assert_true(table_is(settings, 1, JOB_SETTINGS_STANDARD_VALUE, STR("128")));
+}
+
 static void what_says_nothing_has_no_tables_but_a_doubt(void **state)
 {
     struct fixture *f = *state;
@@ -466,6 +479,7 @@ int main(void)
         TEST(settings_have_no_secrets),
         TEST(settings_of_a_list_of_variants_are_not_decided),
         TEST(a_type_that_says_synthetic_overrides_a_name),
+        TEST(a_key_size_without_its_rotary_part_counts),
         TEST(what_says_nothing_has_no_tables_but_a_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
