@@ -63,8 +63,8 @@ static double expert_layers(const struct report *report, double layers)
     struct str pattern = run_stated(report, "expert_layers");
     double dense = stated(report, "dense_layers");
     int64_t every;
-    if (dense > 0 && dense < layers)
-        return layers - dense;
+    if (dense > 0)
+        return fmax(layers - dense, 0);
     if (pattern.len == 0)
         return layers;
     if (str_to_i64(pattern, &every) && every > 0)
@@ -124,12 +124,11 @@ static bool is_latent(const struct report *report)
 double run_attention_width(const struct report *report)
 {
     double heads = stated(report, "heads"), width = stated(report, "hidden_size");
-    double head = stated(report, "head_size");
+    double head = stated(report, "head_size"), key = stated(report, "latent_key_size");
+    double rotary = stated(report, "latent_rotary_size");
+    double value = stated(report, "latent_value_size");
     if (is_latent(report))
-        return heads *
-               (stated(report, "latent_key_size") + stated(report, "latent_rotary_size") +
-                stated(report, "latent_value_size")) /
-               2;
+        return key > 0 && rotary > 0 && value > 0 ? heads * (key + rotary + value) / 2 : 0;
     return head > 0 && heads > 0 ? heads * head : width;
 }
 
@@ -234,7 +233,8 @@ static double counted_experts(const struct model *model, double tensor)
     return model->experts / expert_parallel * tensor / expert_tensor;
 }
 
-// The parameters of all ranks that hold the model together; 0 unknown, with *why.
+// The parameters of all ranks that hold the model together; 0 unknown. Without memory there is no
+// source.
 static double parameters_of_ranks(struct model *model, struct model_size *size, struct err *err)
 {
     const struct report *report = model->report;
@@ -248,11 +248,12 @@ static double parameters_of_ranks(struct model *model, struct model_size *size, 
                                     (long long)sum.ranks);
         return sum.parameters;
     }
-    if (stages > 1 && rank > 0)
-        size->why = arena_printf(report->arena, err,
-                                 "the model is split into %.0f pipeline stages, and the files "
-                                 "state the parameters of %lld of %.0f ranks",
-                                 stages, (long long)sum.ranks, tensor * stages);
+    if (stages > 1 && rank > 0 &&
+        !(size->why = arena_printf(report->arena, err,
+                                   "the model is split into %.0f pipeline stages, and the files "
+                                   "state the parameters of %lld of %.0f ranks",
+                                   stages, (long long)sum.ranks, tensor * stages)))
+        size->source = NULL;
     if (stages > 1 || rank == 0)
         return 0;
     size->source = "parameters as stated";
@@ -376,7 +377,9 @@ bool run_model_size(const struct report *report, struct model_size *size, struct
     if (!find_active(&model, size, err))
         return false;
     find_trained(report, size);
-    if (size->active == 0 && !size->why)
+    if (size->active > 0)
+        size->why = NULL; // the shape says what counts did not
+    else if (!size->why)
         size->why = "no file states the size of the model: its parameters, or layers, hidden size, "
                     "heads, MLP size, whether that is gated, and vocabulary";
     return true;

@@ -416,6 +416,22 @@ static void latent_attention_and_dense_layers_count(void **state)
     assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * 2661150720);
 }
 
+static void attention_of_unknown_width_is_not_counted(void **state)
+{
+    static const char *const shape[][2] = {{"layers", "27"},
+                                           {"hidden_size", "2048"},
+                                           {"heads", "16"},
+                                           {"seq_length", "4096"},
+                                           {"latent_kv_size", "512"},
+                                           {"latent_rotary_size", "64"},
+                                           {"latent_value_size", "128"},
+                                           {"parameters", "1000000000"}};
+    struct fixture *f = *state;
+    add_tokens(f);
+    SET_ALL(f, shape);
+    assert_figure(f, "tflops_per_gpu", "computed", 6);
+}
+
 static void layers_with_experts_are_those_of_the_pattern(void **state)
 {
     static const struct {
@@ -591,6 +607,7 @@ int main(void)
         TEST(of_experts_those_of_a_token_count),
         TEST(the_shape_of_experts_gives_their_weights),
         TEST(latent_attention_and_dense_layers_count),
+        TEST(attention_of_unknown_width_is_not_counted),
         TEST(layers_with_experts_are_those_of_the_pattern),
         TEST(what_is_missing_for_the_utilization_is_said),
         TEST(frozen_weights_take_four_operations),
