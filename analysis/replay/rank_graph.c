@@ -251,7 +251,11 @@ static bool place_steps(struct graph_build *build, struct err *err)
 static bool make_room(struct graph_build *build, struct err *err)
 {
     struct rank_graph *graph = build->graph;
-    build->node_room = (size_t)build->facts->device_count + 2 * (size_t)build->call_count + 1024;
+    size_t devices = build->facts->device_count, calls = build->call_count;
+    if (2 * (devices + calls) >= REPLAY_NONE) // a device event may have one for what came before it
+        return err_set(err, ERR_LIMIT, "%zu device events and %zu calls are too many to replay",
+                       devices, calls);
+    build->node_room = devices + 2 * calls + 1024;
     graph->nodes = arena_room(build->arena, build->node_room, sizeof *graph->nodes, err);
     graph->dur = arena_room(build->arena, build->node_room, sizeof *graph->dur, err);
     return graph->nodes && graph->dur;

@@ -41,7 +41,7 @@ struct asking {
     bool by_gain; // the most useful first
     struct asked_change *changes;
     uint32_t change_count;
-    struct change_list controls[REPLAY_PACK_CONTROLS]; // of a graph for a page
+    struct change_list *controls; // of a graph for a page
     uint32_t control_count;
     const struct whatif_job *job;
     uint32_t shown; // the rank that stands for the job
@@ -114,6 +114,10 @@ static bool add_control(struct asking *asking, struct str what, struct err *err)
 static bool read_controls(struct asking *asking, struct err *err)
 {
     const struct query *query = &asking->request->query;
+    asking->controls =
+        arena_array(asking->request->arena, REPLAY_PACK_CONTROLS, sizeof *asking->controls, err);
+    if (!asking->controls)
+        return false;
     for (size_t i = 0; i < query->count; i++)
         if (str_equal(query->params[i].name, STR("control")) &&
             !add_control(asking, query->params[i].value, err))
