@@ -5,7 +5,7 @@
 set -euo pipefail
 export LC_ALL=C
 
-out=$1
+out=$(realpath -m "$1") # as esbuild and cp run in web/
 module=$2
 web=$(dirname "${BASH_SOURCE[0]}")/..
 
