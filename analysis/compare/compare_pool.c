@@ -118,7 +118,7 @@ static int64_t side_tokens(const struct compare_side *side)
 // --- figures ------------------------------------------------------------------------------------
 
 // total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
-static int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor)
+static int64_t per(const struct compare_pool *pool, int64_t total, int64_t divisor)
 {
     __extension__ typedef unsigned __int128 u128;
     if (divisor <= 0 || total <= 0)
@@ -131,7 +131,7 @@ static int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, 
 
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns)
 {
-    return ns < 0 ? ns : compare_pool_per(pool, ns, 1);
+    return ns < 0 ? ns : per(pool, ns, 1);
 }
 
 double compare_pool_factor(const struct compare_pool *pool)
@@ -158,7 +158,7 @@ static int64_t median_step(const struct compare_pool *pool)
 static bool work_out(struct compare_pool *pool, struct err *err)
 {
     pool->step_ns = median_step(pool);
-    pool->mean_ns = compare_pool_per(pool, parts_window_ns(&pool->total), pool->steps);
+    pool->mean_ns = per(pool, parts_window_ns(&pool->total), pool->steps);
     return parts_share_out(pool->mean_ns, pool->total.bar_ns, pool->bar_ns, BAR_COUNT, err);
 }
 

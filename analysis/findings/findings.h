@@ -262,7 +262,7 @@ bool findings_costs(const struct finding_case *the_case, int64_t cost_ns, double
 // A wait for the host before a device event, limited to what a launch takes: 0 for other atoms.
 int64_t findings_wait(const struct atom *atom);
 
-// Whether the host was in a collective of the host, such as Gloo's, during the gap.
+// Whether the host ran a collective itself, such as Gloo's, during the gap.
 bool findings_is_host_collective(const struct facts *facts, const struct gap *gap);
 
 // Whether a launch belongs to a steady step.

@@ -38,8 +38,7 @@ const struct table *run_head(const struct run *run, size_t rank, const char *nam
     return report_find(&run->heads[rank], name);
 }
 
-// --- what each rank says about itself
-// -------------------------------------------------------------
+// --- what each rank says about itself ------------------------------------------------------------
 
 // Only devices have a capacity and a reservation.
 static void note_memory(struct run *run, const struct report *report)

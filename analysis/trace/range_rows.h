@@ -6,7 +6,7 @@
 
 #include "analysis/trace/range_tree.h"
 
-// In the column `table` of the row that says about a range that it has the table named in text_1.
+// In the column `table` of the row by which a range has the table named in text_1.
 #define RANGE_ROWS_HEAD "kept"
 
 // Whether a table of a trace is kept by range.
