@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of cuBLAS with other names, and of MAGMA in it.
+// Kernels whose names are those of cuBLAS itself, and of MAGMA in it.
 #include "analysis/kernel_names/families.h"
 
 static const struct kernel_rule rules[] = {

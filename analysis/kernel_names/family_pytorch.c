@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of PyTorch with other names.
+// Kernels of PyTorch that no template names.
 #include "analysis/kernel_names/families.h"
 
 #define PT LIBRARY_pytorch

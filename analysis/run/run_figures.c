@@ -366,7 +366,7 @@ static bool doubt_flops(struct report *report, const char *why, struct err *err)
                           .severity = "info",
                           .count = 1,
                           .effect =
-                              "there is no TFLOP/s and no MFU by the log's tokens per second"};
+                              "TFLOP/s and MFU do not follow from the log's tokens per second"};
     doubt.detail =
         arena_printf(report->arena, err, "MFU is not computed from tokens per second: %s", why);
     return doubt.detail && doubt_add_of_run(report, &doubt, err);
