@@ -49,9 +49,10 @@ static void show_help(void)
     snprintf(
         summary, sizeof summary,
         "Replays the traces of a job's ranks as a graph of what waited for what, and says how long "
-        "their steady steps would take after changes. Each answer is an interval: the spread "
-        "of the gain over the steps, and the error of the unchanged replay, beyond 3 %% of "
-        "which there is no answer. A change is %s. Exit status 0 when all were answered, "
+        "their steady steps would take after changes. Each answer has an interval: what 90 of "
+        "100 further steps take, widened by the error of the unchanged replay. There is no answer "
+        "where that error exceeds 3 %% of the step. A change is %s. Exit status 0 when all were "
+        "answered, "
         "otherwise that of the first failure: 1 for an internal error, 2 for a wrong command "
         "line, 4 also for a trace that cannot be replayed, " CMD_SHARED_EXIT_CODES,
         change_syntax);
