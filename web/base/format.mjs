@@ -197,6 +197,17 @@ export function plural(n, word, many = `${word}s`) {
   return `${count(n)} ${n === 1 ? word : many}`;
 }
 
+/**
+ * "over 5,000": how many rows a list has, of which very many are not all counted.
+ * @param {{total: number, total_is_least?: boolean}} list
+ */
+export const count_of = ({ total, total_is_least }) =>
+  `${total_is_least ? "over " : ""}${count(total)}`;
+
+/** The same with a word. */
+export const plural_of = (list, word) =>
+  `${list.total_is_least ? "over " : ""}${plural(list.total, word)}`;
+
 /** A device's name without its vendor and memory: "MI300X". @param {string|null} gpu */
 export function short_gpu(gpu) {
   if (!gpu) return NONE;

@@ -3,7 +3,7 @@
 import { html, useEffect, useRef, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { plural, short_gpu } from "../../base/format.mjs";
+import { count_of, plural, short_gpu } from "../../base/format.mjs";
 import { Combobox } from "../../widgets/combobox.mjs";
 import { CopyButton } from "../../widgets/widgets.mjs";
 import {
@@ -38,7 +38,7 @@ function use_choices() {
 function use_repeats(run) {
   const path = run?.series && address("/runs",
     { project: run.project, series: run.series, limit: 1 });
-  return use_api(path || null).data?.total ?? 1;
+  return use_api(path || null).data ?? { total: 1 };
 }
 
 /** What a side is based on, and how to get more evidence: a line beside its label. */
@@ -54,8 +54,8 @@ function SideNote({ side, runs, onpick }) {
       ? html`<span>${plural(runs.length, "repeat")}</span>`
       : html`<a href=${run_path(run.id)}>Open run</a>`}
     ${about.filter(Boolean).map((text) => html`<span key=${text}>${text}</span>`)}
-    ${runs.length === 1 && repeats > 1 && html`<button type="button" class="link"
-      onClick=${() => onpick(series_key(run))}>Use all ${repeats} repeats of ${run.series}
+    ${runs.length === 1 && repeats.total > 1 && html`<button type="button" class="link"
+      onClick=${() => onpick(series_key(run))}>Use all ${count_of(repeats)} repeats of ${run.series}
       </button>`}
     ${series && is_series(side) && html`<button type="button" class="link"
       onClick=${() => onpick(run.id)}>Use ${run.name} alone</button>`}

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ago, plural, sentence, time_text, typeset, when } from "../../base/format.mjs";
+import { ago, plural_of, sentence, time_text, typeset, when } from "../../base/format.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
@@ -20,6 +20,7 @@ const KEY = "home-visit";
 const POLL_MS = 15000;
 const MOST_ALERTS = 3;
 const MOST_FAILED = 5;
+const NONE = { total: 0 };
 
 /** When the visit before this one was; without storage, a week ago. */
 function this_visit() {
@@ -136,8 +137,8 @@ function News({ runs, visit, since, now }) {
   const sorted = useMemo(() => alerts_of(alerts, "new"), [alerts]);
   const begin = visit.first ? "In the last 7 days: "
     : `Since you were here on ${when(new Date(visit.since).toISOString())}: `;
-  return html`<p class="lead">${begin}${news_sentence({ runs: runs.total, moved: moved.length,
-      failed: failed.data?.total ?? 0, alerts: sorted.length })}</p>
+  return html`<p class="lead">${begin}${news_sentence({ runs, moved: moved.length,
+      failed: failed.data ?? NONE, alerts: sorted.length })}</p>
     <${Waiting} alerts=${sorted} now=${now} />
     <div class="columns-2"><${Moved} rows=${moved} />
       <${Extremes} ...${extremes(series, visit.since)} /></div>
@@ -154,7 +155,7 @@ export default function Home() {
   const any = use_api("/runs?sort=-created&limit=1", () => POLL_MS);
   const fresh = use_runs_since(since, { sort: "-created", limit: 100 });
   return html`<header class="page-head"><h1 tabindex="-1">Home</h1>
-      <p class="page-note">${any.data?.total > 0 && `${plural(any.data.total, "run")} in all`}</p>
+      <p class="page-note">${any.data?.total > 0 && `${plural_of(any.data, "run")} in all`}</p>
     </header>
     <${Loaded} resource=${any}>${(reply) => (reply.total === 0 ? html`<${FirstRun} />`
       : html`<${Loaded} resource=${fresh}>${(runs) => html`<${News} runs=${runs} visit=${visit}

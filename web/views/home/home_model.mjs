@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the home page says about what happened since the last visit; pure.
-import { plural } from "../../base/format.mjs";
+import { plural, plural_of } from "../../base/format.mjs";
 import { is_of_step } from "../trends/alerts_model.mjs";
 
 const MOVED_FROM = 0.01; // a share of the step; smaller moves are in Trends
@@ -81,12 +81,13 @@ export function costliest(lists) {
     .sort((a, b) => b.cost_ns - a.cost_ns).slice(0, MOST_ROWS);
 }
 
-/** The page's first sentence. */
+/** The page's first sentence; `runs` and `failed` are lists with a total. */
 export function news_sentence({ runs, moved, failed, alerts }) {
-  if (runs + moved + failed + alerts === 0)
-    return "Nothing has changed, and no decision is waiting.";
-  const parts = [runs > 0 && plural(runs, "new run"), moved > 0 && `${plural(moved, "series",
-    "series")} moved`, failed > 0 && `${plural(failed, "upload")} failed`,
+  if (runs.total + moved + failed.total + alerts === 0)
+    return "Nothing has changed, and nothing is waiting for a decision.";
+  const parts = [runs.total > 0 && plural_of(runs, "new run"),
+    moved > 0 && `${plural(moved, "series", "series")} moved`,
+    failed.total > 0 && `${plural_of(failed, "upload")} failed`,
   alerts > 0 && `${plural(alerts, "alert")} ${alerts === 1 ? "waits" : "wait"} for a decision`];
   const said = parts.filter(Boolean);
   const last = said.pop();

@@ -8,8 +8,8 @@ import { address, patch_query, run_path } from "../../base/address.mjs";
 import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { parse_search } from "../../base/search_query.mjs";
-import { age, count, ms, percent, plural, sentence, short_commit, short_gpu, time_text, when }
-  from "../../base/format.mjs";
+import { age, count, count_of, ms, percent, plural, plural_of, sentence, short_commit, short_gpu,
+  time_text, when } from "../../base/format.mjs";
 import { MiniStack } from "../../charts/stack.mjs";
 import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
@@ -181,15 +181,12 @@ function NoMatch({ q }) {
     <p><a href="/">Show all runs</a></p><//>`;
 }
 
-/** Of very many runs not all are counted. */
-const least = (reply) => (reply.total_is_least ? "at least " : "");
-
 function Pager({ reply, cursor }) {
   if (!reply.next_cursor && !cursor) return null;
   const to = (value) => `/${patch_query(location.search, { cursor: value })}`;
   return html`<nav class="pager" aria-label="Pages of runs">
     ${cursor && html`<a href=${to("")}>First page</a>`}
-    <span class="faint">${reply.items.length} of ${least(reply)}${count(reply.total)}</span>
+    <span class="faint">${reply.items.length} of ${count_of(reply)}</span>
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
@@ -283,7 +280,7 @@ export default function Runs() {
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
   return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
       <p class="page-note">${resource.data &&
-        `${least(resource.data)}${plural(resource.data.total, "run")}`}${
+        plural_of(resource.data, "run")}${
         moving > 0 && ` · ${moving} analyzing`}${
         resource.data?.total > 0 && " · lower step time is better"}</p></header>
     <div class="filter-bar">

@@ -50,9 +50,13 @@ test("findings are those of each series' newest run, the costliest first", () =>
 });
 
 test("one sentence says what is new", () => {
-  assert.equal(news_sentence({ runs: 0, moved: 0, failed: 0, alerts: 0 }),
-    "Nothing has changed, and no decision is waiting.");
-  assert.equal(news_sentence({ runs: 1, moved: 0, failed: 0, alerts: 0 }), "1 new run.");
-  assert.equal(news_sentence({ runs: 5, moved: 2, failed: 1, alerts: 2 }),
+  const sentence = (runs, moved, failed, alerts) => news_sentence({ runs: { total: runs }, moved,
+    failed: { total: failed }, alerts });
+  assert.equal(sentence(0, 0, 0, 0),
+    "Nothing has changed, and nothing is waiting for a decision.");
+  assert.equal(sentence(1, 0, 0, 0), "1 new run.");
+  assert.equal(sentence(5, 2, 1, 2),
     "5 new runs, 2 series moved, 1 upload failed and 2 alerts wait for a decision.");
+  assert.equal(news_sentence({ runs: { total: 5000, total_is_least: true }, moved: 0,
+    failed: { total: 0 }, alerts: 0 }), "over 5,000 new runs.");
 });
