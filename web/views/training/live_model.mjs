@@ -33,6 +33,20 @@ export function live_sentence(live) {
   return `A step takes ${time_text(live.step_median_ns)}${part}; its duration has not changed.`;
 }
 
+const POLL_MS = 10_000; // the hook sends every few seconds
+const MOST_POLL_MS = 320_000;
+
+/**
+ * When to ask again. Nothing says that a job has ended: as long as no step is new, the wait doubles.
+ * @param {{step: number, wait_ms: number}|null} last what this said before
+ */
+export function next_look(last, live) {
+  if (!(live?.points.length > 0)) return null;
+  const wait_ms = last?.step === live.last_step ? Math.min(2 * last.wait_ms, MOST_POLL_MS)
+    : POLL_MS;
+  return { step: live.last_step, wait_ms };
+}
+
 export function live_caption(live) {
   return `Steps ${count(live.first_step)} to ${count(live.last_step)} of ${
     plural(live.ranks, "rank")}, as they sent them`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long steps take while the job runs, by the stage times that its ranks send.
-import { html, useMemo } from "../../base/ui.mjs";
+import { html, useMemo, useRef } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { run_path } from "../../base/address.mjs";
 import { count, time_text } from "../../base/format.mjs";
@@ -8,14 +8,16 @@ import { PlainTable } from "../../charts/plain_table.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Lead } from "../../widgets/widgets.mjs";
 import { run_api } from "../run/run_frame.mjs";
-import { live_caption, live_marks, live_sentence, live_series, stage_cells }
+import { live_caption, live_marks, live_sentence, live_series, next_look, stage_cells }
   from "./live_model.mjs";
 
-const POLL_MS = 10000; // the hook sends every few seconds
-
-/** Asked again while there are steps: nothing says when a job has ended. @param {string} run */
+/** Asked again while there are steps. @param {string} run */
 export function use_live(run) {
-  return use_api(run_api(run, "live"), (live) => (live?.points.length > 0 ? POLL_MS : null));
+  const last = useRef(null);
+  return use_api(run_api(run, "live"), (live) => {
+    last.current = next_look(last.current, live);
+    return last.current?.wait_ms ?? null;
+  });
 }
 
 /** @param {{live: any}} props with at least one point */

@@ -2,7 +2,7 @@
 // Steps of a running job in words: the newest change and its suspect, or how long a step takes.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { live_caption, live_sentence, live_series, stage_cells }
+import { live_caption, live_sentence, live_series, next_look, stage_cells }
   from "../../../../../web/views/training/live_model.mjs";
 
 const LIVE = { ranks: 4, first_step: 1000, last_step: 1119, step_median_ns: 65_000_000,
@@ -30,4 +30,14 @@ test("stages have their share, and points are drawn as they come", () => {
   assert.deepEqual(stage_cells(LIVE)[0], ["data", "15.0 ms", "25.0 %", "2", "50.0 %"]);
   assert.deepEqual(live_series(LIVE)[0].points[1], { x: 1001, y: 66e6 });
   assert.equal(live_caption(LIVE), "Steps 1,000 to 1,119 of 4 ranks, as they sent them");
+});
+
+test("a job that sends nothing more is asked about less and less often", () => {
+  assert.equal(next_look(null, null), null);
+  assert.equal(next_look(null, { ...LIVE, points: [] }), null);
+  let look = next_look(null, LIVE);
+  assert.equal(look.wait_ms, 10_000);
+  for (let i = 0; i < 9; i++) look = next_look(look, LIVE);
+  assert.equal(look.wait_ms, 320_000);
+  assert.equal(next_look(look, { ...LIVE, last_step: 1120 }).wait_ms, 10_000);
 });
