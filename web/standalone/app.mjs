@@ -30,12 +30,12 @@ const RUN = run_path("r_1"); // the only one
 const analyzer = start_analyzer();
 
 /** What happens to the files: nothing yet, being read, shown, or refused. */
-const state = create_store({ files: [], busy: false, ready: false, said: "" });
+const state = create_store({ files: [], loading: false, busy: false, ready: false, said: "" });
 
 /** @param {import("../uploads/dropped_files.mjs").Dropped[]} files */
 async function analyze(files) {
   if (files.length === 0 || state.get().busy) return;
-  state.set({ files, busy: true, ready: false, said: "" });
+  state.set({ files, loading: false, busy: true, ready: false, said: "" });
   const { ok, said } = await analyzer.open(files)
     .catch((error) => ({ ok: false, said: error.message }));
   if (ok) {
@@ -43,7 +43,7 @@ async function analyze(files) {
     forget_runs();
     await load_session();
   }
-  state.set({ files, busy: false, ready: ok, said });
+  state.set({ files, loading: false, busy: false, ready: ok, said });
   if (ok) navigate(RUN);
 }
 
@@ -51,13 +51,16 @@ const DEMO = "demo.json.zst";
 
 /** A recording that comes with the page. */
 async function open_demo() {
+  if (state.get().loading) return;
+  state.set({ ...state.get(), loading: true, said: "" });
   try {
     const reply = await fetch(new URL(DEMO, document.baseURI));
     if (!reply.ok) throw new Error(`${reply.status} ${reply.statusText}`);
+    if (!state.get().loading) return; // other files were dropped meanwhile
     await analyze([{ path: DEMO, file: new File([await reply.blob()], DEMO) }]);
   } catch (error) {
     const said = `${DEMO} could not be loaded: ${error.message}`;
-    state.set({ ...state.get(), ready: false, said });
+    if (state.get().loading) state.set({ ...state.get(), loading: false, ready: false, said });
   }
 }
 
@@ -72,7 +75,7 @@ function Busy({ files }) {
 
 function Start() {
   use_title("Analyze in this browser");
-  const { busy, files, ready, said } = use_store(state);
+  const { loading, busy, files, ready, said } = use_store(state);
   return html`<header class="page-head">
       <h1 tabindex="-1">Analyze traces in this browser</h1></header>
     <p class="lead">Nothing is uploaded: the analysis runs on this computer, and what is shown is
@@ -81,7 +84,8 @@ function Start() {
       role="alert"><p>${plain(said)}</p><//>`}
     ${busy ? html`<${Busy} files=${files} />` : html`<${DropZone} onfiles=${analyze} />
       <p class="form-actions">
-        <button type="button" onClick=${open_demo}>Open the demo trace</button>
+        <button type="button" onClick=${open_demo}>${
+          loading ? "Loading the demo trace…" : "Open the demo trace"}</button>
         <span class="faint">Four steps, on an H100, of a small GPT that reads its loss back 40 times
           a step.</span></p>`}
     ${ready && html`<p><a href=${RUN}>Back to ${files[0].path}</a></p>`}
