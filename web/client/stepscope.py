@@ -287,7 +287,7 @@ class Table:
 
 
 class Run:
-    """A run on the server. `info` is all that the server says about it, as of the last `refresh()`."""
+    """A run on the server. `info` is what the server says about it, as of the last `refresh()`."""
 
     def __init__(self, hub: "Hub", info: Dict[str, Any]):
         self.hub, self.info = hub, info
@@ -364,7 +364,7 @@ class Run:
         return self.table("breakdown", **filters)
 
     def operators(self, **filters: Any) -> Table:
-        """One row per operator of one rank (`rank=`; without it the one that represents the run)."""
+        """One row per operator of one rank (`rank=`; default: the one that represents the run)."""
         return self.table("operators", **filters)
 
     def modules(self, **filters: Any) -> Table:
@@ -1345,18 +1345,18 @@ class Recorder:
 
         with profile(schedule=..., on_trace_ready=record.on_trace_ready) as prof: ...
 
-    The environment configures the rest, or `record.start(...)` before the first step: STEPSCOPE_URL (the
-    server; without it files are kept and nothing is sent), STEPSCOPE_TOKEN, STEPSCOPE_RUN (the
-    same name on all ranks; by default from Slurm or torchrun), STEPSCOPE_SPOOL (a folder, ./stepscope),
-    STEPSCOPE_RECORD=0 (nothing is recorded).
+    The environment configures the rest, or `record.start(...)` before the first step:
+    STEPSCOPE_URL (the server; without it files are kept and nothing is sent), STEPSCOPE_TOKEN,
+    STEPSCOPE_RUN (the same name on all ranks; by default from Slurm or torchrun), STEPSCOPE_SPOOL
+    (a folder, ./stepscope), STEPSCOPE_RECORD=0 (nothing is recorded).
 
     With a server, the time of each step is sent as well, a few bytes a step, and shown on the
     run's page while the job runs. `record.stage("forward")` says what follows until the next stage
     or step, so that the page can name the rank and the stage that make a step late: mark waiting
     for other ranks (a barrier, an all-reduce that is waited for) as its own stage.
 
-    Nothing here raises or waits for a server:
-    what goes wrong is logged once, by the logger "stepscope", and training continues.
+    Nothing here raises or waits for a server: what goes wrong is logged once, by the logger
+    "stepscope", and training continues.
     """
 
     def __init__(self) -> None:
@@ -1530,12 +1530,13 @@ class Recorder:
         self._ended_ns = time.perf_counter_ns()
 
     def _note_plain_step(self) -> None:
-        """Has the file say how long a step took without the profiler: what recording costs. While
-        it records, as else it is forgotten."""
+        """Notes in the file how long a step took without the profiler, to tell what recording costs.
+        Only while it records: otherwise the profiler forgets it."""
         add = getattr(self._profiler, "add_metadata_json", None)
         has_kineto = getattr(sys.modules.get("torch.autograd"), "kineto_available", lambda: True)
         if add and len(self._plain) >= _LEAST_PLAIN_STEPS and has_kineto():
-            add("stepscope", json.dumps({"unrecorded_step_ns": int(statistics.median(self._plain))}))
+            plain_ns = int(statistics.median(self._plain))
+            add("stepscope", json.dumps({"unrecorded_step_ns": plain_ns}))
 
     def _begin(self) -> None:
         if os.environ.get("STEPSCOPE_RECORD", "") == "0":
