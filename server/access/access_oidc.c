@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in at a provider: to it and back. A cookie holds its own secret for the way; what
+// Signing in at a provider: to it and back. A cookie holds a secret for the way; what
 // the provider gets to see is derived from it, so nothing is stored for those who never come back.
 #include "server/access/access_parts.h"
 #include "server/access/audit.h"

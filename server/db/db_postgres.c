@@ -275,7 +275,7 @@ static bool drop_schema_copies(struct db *db, struct err *err)
     return true;
 }
 
-// Whether it answers. Its pages have its own checksums.
+// Whether it answers. PostgreSQL's pages have their own checksums.
 static bool check(struct db *db, enum db_check_depth depth, const atomic_bool *stop,
                   char damage[DB_DAMAGE_BYTES], struct err *err)
 {

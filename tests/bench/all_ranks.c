@@ -4,7 +4,7 @@
 //
 //   all_ranks FOLDER RANKS EVENTS [FILES]
 //
-// Each rank has that many events. FILES traces (16) are written; ranks share them, each with a
+// Each rank has that many events. FILES traces (16) are written; ranks share them, each with
 // its own clock.
 #include "ingest/base/clock.h"
 #include "ingest/trace/overview.h"

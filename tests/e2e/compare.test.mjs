@@ -83,7 +83,7 @@ test("the vendor pairs sum at every level and match nearly all device time", { s
     }
 });
 
-test("compare prints of files what the service says about runs", { skip }, async () => {
+test("compare prints for files what the service says about runs", { skip }, async () => {
   for (const name of PAIRS) {
     const files = ["h100", "mi300x"].map((vendor) => real_file(`${vendor}_${name}`));
     const { status, stdout, stderr } =

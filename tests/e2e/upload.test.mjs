@@ -48,7 +48,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-test("the shortest curl line makes its own run and names its page", async () => {
+test("the shortest curl line makes a new run and names its page", async () => {
   const path = file("shortest.json", job.files[0].data);
   const reply = await curl(["-F", `trace=@${path}`, `${server.base}/upload`]);
   assert.equal(reply.status, 202, reply.text);

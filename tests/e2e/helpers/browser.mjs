@@ -92,7 +92,7 @@ export const LOOK_RULES = ["color-contrast", "target-size", "scrollable-region-f
 /**
  * Runs in the page: marks every row, option and mark of a chart that has three like it before it
  * in the same place: the same elements, attributes, classes and colors, with texts in the same
- * places. A table of fifty rows has one kind of them or two, and axe says about each the same.
+ * places. A table of fifty rows has one kind of them or two, and axe says the same about each.
  */
 function mark_alike() {
   const form_of = (/** @type {Element} */ one) => [one.localName, one.getAttribute("class"),

@@ -9,7 +9,7 @@ export const SCOPES = [
   ["admin", "Admin", "everything: delete runs, manage tokens, read the audit log"],
 ];
 
-export const LIFETIMES = [["90d", "90 days"], ["7d", "7 days"], ["365d", "a year"],
+export const LIFETIMES = [["90d", "in 90 days"], ["7d", "in 7 days"], ["365d", "in a year"],
   ["", "never"]];
 
 /** Whether a name is valid for a token. @param {string} name */

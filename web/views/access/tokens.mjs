@@ -47,7 +47,7 @@ function NewToken({ oncreated }) {
       onInput=${(event) => set_name(event.target.value)} /></label>
     <p class="form-note ${is_wrong ? "bad" : "faint"}" id=${id}>Letters, digits and . _ -</p>
     <${ScopeChoice} />
-    <label class="field"><span>Expires in</span><select name="expires_in">
+    <label class="field"><span>Expires</span><select name="expires_in">
       ${LIFETIMES.map(([value, text]) => html`<option key=${value} value=${value}>${text}
         </option>`)}</select></label>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}

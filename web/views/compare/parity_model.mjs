@@ -32,7 +32,7 @@ export function inputs_text({ dims, types }) {
   return [shapes_text(dims), words.join(", ")].filter(Boolean).join(" · ");
 }
 
-/** Rows as the table sorts them: by what can be saved, then by the gap that nobody can part. */
+/** Rows as the table sorts them: by what can be saved, then by the gap that is not attributed. */
 export const ledger_rows = (rows) => rows.map((row, order) => ({
   ...row, order, name: parity_name(row), inputs: inputs_text(row),
 }));

@@ -95,7 +95,7 @@ function Description({ api, q }) {
   const count = groups.reduce((sum, { operations }) => sum + operations.length, 0);
   const found = shown.reduce((sum, { operations }) => sum + operations.length, 0);
   return html`<${Lead} text=${q ? `${found} of ${plural(count, "endpoint")}.`
-      : `${plural(count, "endpoint")}; every number of a page comes from one of them.`} />
+      : `${plural(count, "endpoint")}; every number on the pages comes from one of them.`} />
     ${!q && html`<p class="api-intro">From Python: <code>stepscope.py</code> is a single-file client
       without dependencies, <code>example.ipynb</code> a notebook that uploads two runs, compares
       them and lets a gate decide. Agents use <a href="/docs/agents">tools</a>.</p>

@@ -241,12 +241,13 @@ function Logs() {
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
       torchtune, Hugging Face Trainer, axolotl and LLaMA-Factory (<code>trainer_log.jsonl</code>),
       MaxText and nanotron, as printed: with colors, progress bars and what mpirun, srun, torchrun,
-      Docker or Kubernetes put before a line. Of a log with tokens/s but no TFLOP/s, MFU follows
-      from the size of the model, if the log or a configuration beside it says that: also of
-      experts, of which those of a token count, with adapters (LoRA), whose frozen weights take 4
-      operations in place of 6, and of models split over ranks. The figure's help has the numbers
-      that went in, or the page what is missing. A log that is sent again under the same name, as
-      it grows, replaces itself. Logs inside archives are read, too.</p>`;
+      Docker or Kubernetes put before a line. For a log with tokens/s but no TFLOP/s, MFU is
+      computed from the size of the model where the log or a configuration beside it states that.
+      This includes mixtures of experts (those that a token uses), adapters (LoRA, whose frozen
+      weights take 4 operations instead of 6) and models split over ranks. The figure's help has the
+      numbers that went in; where there is no figure, the page says what is missing. A log that is
+      sent again under the same name, as it grows, replaces itself. Logs inside archives are read,
+      too.</p>`;
 }
 
 const MONITOR = () => `nvidia-smi --query-gpu=timestamp,index,name,uuid,pci.bus_id,power.draw,\\
