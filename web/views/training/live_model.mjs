@@ -37,7 +37,7 @@ const POLL_MS = 10_000; // the hook sends every few seconds
 const MOST_POLL_MS = 320_000;
 
 /**
- * When to ask again. Nothing says that a job has ended: as long as no step is new, the wait doubles.
+ * When to ask again. Nothing says that a job has ended: while no step is new, the wait doubles.
  * @param {{step: number, wait_ms: number}|null} last what this said before
  */
 export function next_look(last, live) {
