@@ -198,15 +198,15 @@ export function plural(n, word, many = `${word}s`) {
 }
 
 /**
- * "over 5,000": how many rows a list has, of which very many are not all counted.
+ * "at least 5,000": how many rows a list has, of which very many are not all counted.
  * @param {{total: number, total_is_least?: boolean}} list
  */
 export const count_of = ({ total, total_is_least }) =>
-  `${total_is_least ? "over " : ""}${count(total)}`;
+  `${total_is_least ? "at least " : ""}${count(total)}`;
 
 /** The same with a word. */
 export const plural_of = (list, word) =>
-  `${list.total_is_least ? "over " : ""}${plural(list.total, word)}`;
+  `${list.total_is_least ? "at least " : ""}${plural(list.total, word)}`;
 
 /** A device's name without its vendor and memory: "MI300X". @param {string|null} gpu */
 export function short_gpu(gpu) {

@@ -58,5 +58,5 @@ test("one sentence says what is new", () => {
   assert.equal(sentence(5, 2, 1, 2),
     "5 new runs, 2 series moved, 1 upload failed and 2 alerts wait for a decision.");
   assert.equal(news_sentence({ runs: { total: 5000, total_is_least: true }, moved: 0,
-    failed: { total: 0 }, alerts: 0 }), "over 5,000 new runs.");
+    failed: { total: 0 }, alerts: 0 }), "at least 5,000 new runs.");
 });
