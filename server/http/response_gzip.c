@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compresses answers for clients that accept gzip.
+#include "server/http/gzip.h"
 #include "server/http/response.h"
 
-#include <zlib.h>
-
 #define SMALLEST_BYTES 1024 // smaller answers fit one packet anyway
-#define LEVEL          3    // JSON tables: a tenth of the size at 150 MB/s or more
 
 static bool is_text(const char *type)
 {
@@ -14,27 +12,20 @@ static bool is_text(const char *type)
            str_find(text, STR("csv")) != SIZE_MAX || str_find(text, STR("xml")) != SIZE_MAX;
 }
 
-static bool deflate_all(struct str in, struct buf *out)
+static bool add(void *context, const char *at, size_t len)
 {
-    z_stream stream = {0};
-    if (deflateInit2(&stream, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    buf_add(context, at, len);
+    return true;
+}
+
+static bool compress_all(struct str in, struct buf *out)
+{
+    struct gzip gzip = {.write = add, .context = out};
+    if (!gzip_start(&gzip))
         return false;
-    unsigned char block[16384];
-    int state = Z_OK;
-    for (size_t done = 0; state == Z_OK;) {
-        if (stream.avail_in == 0 && done < in.len) {
-            size_t step = in.len - done < (1u << 30) ? in.len - done : 1u << 30;
-            stream.next_in = (z_const Bytef *)(uintptr_t)(in.at + done);
-            stream.avail_in = (uInt)step;
-            done += step;
-        }
-        stream.next_out = block;
-        stream.avail_out = sizeof(block);
-        state = deflate(&stream, done == in.len ? Z_FINISH : Z_NO_FLUSH);
-        buf_add(out, block, sizeof(block) - stream.avail_out);
-    }
-    deflateEnd(&stream);
-    return state == Z_STREAM_END && !out->failed;
+    bool ok = gzip_add(&gzip, in, true);
+    gzip_end(&gzip);
+    return ok && !out->failed;
 }
 
 bool response_packs(const struct request *request, const struct response *response)
@@ -51,7 +42,7 @@ void response_compress(const struct request *request, struct response *response)
         !response_packs(request, response))
         return;
     struct buf packed = {0};
-    if (!deflate_all(plain, &packed) || packed.len >= plain.len) {
+    if (!compress_all(plain, &packed) || packed.len >= plain.len) {
         buf_free(&packed);
         return;
     }

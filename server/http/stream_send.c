@@ -3,23 +3,15 @@
 #include "server/http/stream_send.h"
 
 #include "server/http/connections.h"
+#include "server/http/gzip.h"
 
 #include "ingest/base/log.h"
 
 #include <stdio.h>
-#include <zlib.h>
 
-#define LEVEL       1 // the client waits for it, and the network is rarely slower
-#define CHUNK_BYTES ((size_t)16 * 1024)
-
-struct packer {
-    struct stream_send *send;
-    z_stream stream;
-    unsigned char block[CHUNK_BYTES];
-};
-
-static bool write_chunk(struct stream_send *send, const char *at, size_t len)
+static bool write_chunk(void *context, const char *at, size_t len)
 {
+    struct stream_send *send = context;
     char size[24];
     int digits = snprintf(size, sizeof size, "%zx\r\n", len);
     if (len == 0) // it would be the last one
@@ -31,34 +23,19 @@ static bool write_chunk(struct stream_send *send, const char *at, size_t len)
     return ok;
 }
 
-static bool pack(struct packer *packer, struct str in, bool last)
+// Without gzip, pieces are sent as they are.
+static bool write_piece(struct stream_send *send, struct gzip *gzip, const struct buf *piece,
+                        bool last)
 {
-    z_stream *stream = &packer->stream;
-    stream->next_in = (z_const Bytef *)(uintptr_t)in.at;
-    stream->avail_in = (uInt)in.len;
-    do {
-        stream->next_out = packer->block;
-        stream->avail_out = sizeof packer->block;
-        if (deflate(stream, last ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR ||
-            !write_chunk(packer->send, (const char *)packer->block,
-                         sizeof packer->block - stream->avail_out))
-            return false;
-    } while (stream->avail_out == 0);
-    return true;
+    struct str content = {piece->at, piece->len};
+    return gzip->work ? gzip_add(gzip, content, last) : write_chunk(send, content.at, content.len);
 }
 
-static bool write_piece(struct packer *packer, const struct buf *piece, bool last)
-{
-    if (packer->send->packed)
-        return pack(packer, (struct str){piece->at, piece->len}, last);
-    return write_chunk(packer->send, piece->at, piece->len);
-}
-
-static bool write_pieces(struct packer *packer, struct response *response)
+static bool write_pieces(struct stream_send *send, struct gzip *gzip, struct response *response)
 {
     struct err err = {.pos = ERR_NO_POS};
     bool more = true;
-    if (!write_piece(packer, &response->body, false))
+    if (!write_piece(send, gzip, &response->body, false))
         return false;
     while (more) {
         buf_clear(&response->body);
@@ -69,8 +46,8 @@ static bool write_pieces(struct packer *packer, struct response *response)
         }
         bool waits = more && response->body.len == 0;
         // Writing would tell, but there is nothing to write yet.
-        if ((waits && connections_has_left(packer->send->fd)) ||
-            !write_piece(packer, &response->body, !more))
+        if ((waits && connections_has_left(send->fd)) ||
+            !write_piece(send, gzip, &response->body, !more))
             return false;
     }
     return true;
@@ -78,13 +55,10 @@ static bool write_pieces(struct packer *packer, struct response *response)
 
 bool stream_send(struct stream_send *send, struct response *response)
 {
-    struct packer packer = {.send = send};
-    bool packed = send->packed;
-    if (packed &&
-        deflateInit2(&packer.stream, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    struct gzip gzip = {.write = write_chunk, .context = send};
+    if (send->packed && !gzip_start(&gzip))
         return false;
-    bool ok = write_pieces(&packer, response);
-    if (packed)
-        deflateEnd(&packer.stream);
+    bool ok = write_pieces(send, &gzip, response);
+    gzip_end(&gzip);
     return ok && (!send->chunked || send->write(send->context, "0\r\n\r\n", 5));
 }
