@@ -130,7 +130,7 @@ test("a dropped trace is analyzed in the browser, which asks for the page's own 
 
 test("the demo that comes with the page opens by a press",
   { skip: skip_module }, async () => {
-    // Tests compile the module without optimization; deploy/package limits the whole page.
+    // The module is not optimized in tests; deploy/wasm/README.md has its size when it is.
     const bytes = readdirSync(page_folder).filter((name) => !name.startsWith("stepscope.wasm"))
       .map((name) => join(page_folder, name)).filter((path) => statSync(path).isFile())
       .reduce((sum, path) => sum + gzipSync(readFileSync(path)).length, 0);

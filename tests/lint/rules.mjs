@@ -75,7 +75,8 @@ const FENCED = [
   [/^curl\/.*$/, /^server\/base\/curl_calls\.h$/],
   [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/xlsx_book)\.c$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
-  [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_(gzip|stored)\.c$/],
+  [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/,
+    /^(ingest\/source\/source_(gzip|stored)|server\/http\/gzip)\.c$/],
 ];
 
 function check_fences({ path, code }) {
