@@ -193,6 +193,7 @@ test("repeats are taken with one click, sides swapped, candidates added and remo
 test("of several candidates the chosen one is shown in detail, and links keep it", () =>
   on_page({}, async (page) => {
     await visit(page, `/compare?${many()}`);
+    await page.locator(".stack-rows li").nth(3).waitFor();
     assert.equal(await page.locator(".stack-rows li").count(), 4);
     await card(page, "Candidates").getByRole("button", { name: "starved", exact: true }).click();
     await page.waitForURL(/show=3/);
