@@ -86,7 +86,8 @@ function RunName({ run, delta, also }) {
       <${Tags} tags=${run.tags} />${run.meta?.commit && html`<code class="run-commit"
         title="commit ${run.meta.commit}">${short_commit(run.meta.commit)}</code>`}</span>
     <span class="run-parts only-narrow"><${StepParts} run=${run} none=${null} /></span>
-    ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
+    ${run.error && html`<span class="run-error" title=${sentence(run.error)}>${
+      sentence(run.error)}</span>`}</span>`;
 }
 
 /** How many ranks have arrived of how many, as a bar and in figures. */
