@@ -273,6 +273,20 @@ bool steps_make(struct facts *facts, struct err *err)
     return true;
 }
 
+bool steps_median_ns(const struct facts *facts, int64_t *median_ns, struct err *err)
+{
+    size_t count = 0, size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
+    int64_t *values = budget_alloc(facts->budget, size, err);
+    if (!values)
+        return false;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].steady)
+            values[count++] = parts_window_ns(&facts->step_parts[s]);
+    *median_ns = median_of(values, values + count, count);
+    budget_free(facts->budget, values, size);
+    return true;
+}
+
 uint32_t steps_at(const struct facts *facts, int64_t time_ns)
 {
     uint32_t ended = count_upto_i64(FIRST_OF(facts->steps, end_ns), facts->step_count,

@@ -10,7 +10,7 @@
 MUST_CHECK bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err);
 
 // The line on steps that are longer than those before the recording.
-MUST_CHECK bool doubts_add_recorded(const struct facts *facts, struct arena *scratch,
-                                    struct report *report, struct err *err);
+MUST_CHECK bool doubts_add_recorded(const struct facts *facts, struct report *report,
+                                    struct err *err);
 
 #endif

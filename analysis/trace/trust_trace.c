@@ -382,6 +382,7 @@ static bool is_of_xla(const struct trace *trace)
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
                 struct err *err)
 {
+    (void)scratch;
     struct doubt empty = {
         .item = "no_device_events",
         .severity = "error",
@@ -394,7 +395,7 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
                        "say which they are; upload the .xplane.pb beside it";
     return add_unrecorded(facts, report, err) &&
            (facts->device_count || doubt_add(report, &empty, err)) &&
-           add_cold(facts, report, err) && doubts_add_recorded(facts, scratch, report, err) &&
+           add_cold(facts, report, err) && doubts_add_recorded(facts, report, err) &&
            add_repairs(facts->trace, report, err) && add_secrets(facts->trace, report, err) &&
            add_quarantine(facts, report, err) && doubts_add_host(facts, report, err) &&
            add_graphs(facts, report, err) && add_overlaps(facts, report, err) &&

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Utilization of the device, precision of its matrix products, and throughput: single figures.
 #include "analysis/facts/attention.h"
-#include "analysis/stats/sort.h"
-#include "analysis/stats/stats.h"
+#include "analysis/facts/steps.h"
 #include "analysis/report/tables.h"
 #include "analysis/work/work_rows.h"
 
@@ -291,29 +290,13 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
 
 // --- throughput ----------------------------------------------------------------------------------
 
-// The median steady step, the same as in step_stats; 0 without one.
-static bool median_step(const struct facts *facts, int64_t *median_ns, struct err *err)
-{
-    size_t count = 0, size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
-    int64_t *values = budget_alloc(facts->budget, size, err);
-    if (!values)
-        return false;
-    for (uint32_t s = 0; s < facts->step_count; s++)
-        if (facts->steps[s].steady)
-            values[count++] = parts_window_ns(&facts->step_parts[s]);
-    sort_i64(values, values + count, count);
-    *median_ns = stats_median(values, count);
-    budget_free(facts->budget, values, size);
-    return true;
-}
-
 static bool add_throughput(const struct facts *facts, struct report *report, struct err *err)
 {
     int64_t tokens = facts->options->tokens_per_step, median_ns;
     double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
     if (tokens <= 0 || facts->is_part)
         return true;
-    if (!median_step(facts, &median_ns, err))
+    if (!steps_median_ns(facts, &median_ns, err))
         return false;
     if (facts->identity.world_size > 0)
         devices = (double)facts->identity.world_size;

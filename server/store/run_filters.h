@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The filters of a list of runs, in a time that does not grow with the runs: where a filter has few
-// runs they are found by its index, and where each has many, runs are looked at in the order that
-// is asked for. Nothing is counted beyond RUN_FILTERS_MANY of one filter; of several, which are
-// looked up run by run, only the newest are counted.
+// The filters of a list of runs. Where a filter has few runs they are found by its index; where
+// each has many, runs are looked at in the order that is asked for. Nothing is counted beyond
+// RUN_FILTERS_MANY of one filter; of several, which are looked up run by run, only the newest are
+// counted. A search for a text that few runs have still reads the indexes of all its fields, in a
+// time that grows with the runs.
 #ifndef SERVER_RUN_FILTERS_H
 #define SERVER_RUN_FILTERS_H
 

@@ -262,35 +262,29 @@ function check_web_rooms({ path, uncommented }) {
   });
 }
 
-// Turns of phrase that must not come back in texts for users, also across line breaks and joined
-// strings.
-const STRANGE_ANYWHERE = ["held down", "trainings", "also while", "for that long", "(un)?parted"];
-const STRANGE = [...STRANGE_ANYWHERE, "the begin of", "begins? last", "(had|not yet) begun",
-  "ha(s|ve)( not)? come", "point at", "told (apart|from)", "of its own", "held against",
-  "the run before", "the one above", "worked out", "goes for good", "nobody knows",
-  "places? of files", "left behind are", "as it was asked", "were found to make"];
-const STRANGE_WEB = [...STRANGE, "stands for", "what costs", "shared? (it |the model )?out",
-  "read are", "uploads? in pieces", "the runs before", "were asked about", "key heads"];
-const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
-  "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told",
-  "shared? (it |a model )?out", "somebody", "better set"];
+// Turns of phrase that must not come back, also across line breaks and joined strings: anywhere,
+const STRANGE = ["held down", "trainings", "also while", "for that long", "(un)?parted",
+  "for want of", "by a fault of", "uploads? in pieces", "somebody", "better set", "worked out"];
+// in texts for users,
+const STRANGE_TEXTS = [...STRANGE, "the begin of", "(had|not yet) begun", "told (apart|from)",
+  "held against", "nobody knows", "places? of files", "left behind are", "goes for good"];
+const STRANGE_PAGES = [...STRANGE_TEXTS, "begins? last", "ha(s|ve)( not)? come", "point at",
+  "of its own", "the run before", "the one above", "as it was asked", "were found to make"];
+const STRANGE_WEB = [...STRANGE_PAGES, "stands for", "what costs", "shared? (it |the model )?out",
+  "read are", "the runs before", "were asked about", "key heads"];
+const STRANGE_API = [...STRANGE_PAGES, "likewise", "as good as", "so many", "its begin",
+  "as the (trace|service) says", "stands? on", "is told", "shared? (it |a model )?out"];
+// in Markdown, where a phrase may be quoted,
+const STRANGE_DOCS = [...STRANGE_TEXTS, "an? [a-z]+ of its own", "shared? (it )?out",
+  "says? of (?!which)", "is told"];
+// and in comments.
+const STRANGE_COMMENTS = [...STRANGE, "(the|its|their) begin",
+  "so many (bytes|rows|files|requests)", "begins? to stand", "in the place of", "is worth little",
+  "had rather", "is said to", "log of writes", "held? against", "in vain", "all the same",
+  "says? of (?!which)", "told apart", "held? the (clock|device)s? down"];
 
 const BRITISH =
   /[Aa]nalys(e(?!s(\b|_))|ing)|[Cc]olour|\b[Cc]entre|_centre|[Nn]eighbour|[Bb]ehaviour/;
-
-// The same for comments.
-const STRANGE_COMMENTS = [...STRANGE_ANYWHERE, "(the|its|their) begin",
-  "so many (bytes|rows|files|requests)", "begins? to stand", "in the place of", "is worth little",
-  "had rather", "is said to", "for want of", "by a fault of", "log of writes",
-  "uploads? in pieces", "held? against", "somebody", "in vain", "all the same",
-  "says? of (?!which)", "worked out", "told apart", "held? the (clock|device)s? down"];
-
-// The same for pages in Markdown, where a phrase may be quoted.
-const STRANGE_DOCS = [...STRANGE_ANYWHERE, "the begin of", "(had|not yet) begun",
-  "told (apart|from)", "an? [a-z]+ of its own", "held against", "worked out", "nobody knows",
-  "places? of files", "left behind are", "for want of", "by a fault of", "shared? (it )?out",
-  "somebody", "says? of (?!which)", "uploads? in pieces", "better set", "is told",
-  "goes for good"];
 
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));

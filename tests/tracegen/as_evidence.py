@@ -7,7 +7,7 @@ usage: as_evidence.py FOLDER [--price PRICE]
 
 Reads rank0.json and truth.json in FOLDER and writes train.log (Megatron-LM), monitor.csv
 (nvidia-smi, or amd-smi for ROCm), all_reduce.txt (nccl-tests), ds_config.json (DeepSpeed) and
-figures.json: what a report must say about the job, worked out here from what was written.
+figures.json: what a report must say about the job, computed here from what was written.
 """
 import json
 import statistics

@@ -47,8 +47,8 @@ static inline void assert_text(struct str text, const char *expected)
     assert_string_equal(text.at, expected);
 }
 
-// A place with the tables of this version. A server copies a database of its own much faster than
-// it goes through the files of the schema.
+// A place with the tables of this version. PostgreSQL copies a database much faster than it goes
+// through the files of the schema.
 static inline void ready_place(const struct db_kind *kind, const char *folder,
                                char place[KIND_PLACE_SIZE])
 {

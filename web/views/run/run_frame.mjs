@@ -113,7 +113,7 @@ function trust_text({ detail, effect, count: n, ranks }, { received }) {
   return `${capital(who + detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
 }
 
-/** Why there is no MFU stands on the page of the log. */
+/** The page of the log says why there is no MFU. */
 const is_of_log = ({ item }) => item === "model_flops_unknown";
 
 /** The worst entry of the trust report, on every page. */

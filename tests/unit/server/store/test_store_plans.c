@@ -52,7 +52,7 @@ static int end(void **state)
     return tear_down(state);
 }
 
-// In a store of its own: lists of few runs and of many differ.
+// In a separate store: lists of few runs and of many have different plans.
 static void list_among_many(void)
 {
     void *state = NULL;
