@@ -139,8 +139,20 @@ bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t
     return true;
 }
 
+// In damaged tables a part may be negative, or all together more than fits.
+static bool are_sound(const struct parts *parts)
+{
+    int64_t sum = 0;
+    for (int b = 0; b < BAR_COUNT; b++)
+        if (parts->bar_ns[b] < 0 || __builtin_add_overflow(sum, parts->bar_ns[b], &sum))
+            return false;
+    return true;
+}
+
 struct parts parts_per_step(const struct parts *parts, int64_t steps)
 {
+    if (!are_sound(parts))
+        return (struct parts){0};
     struct parts mean = {
         .total_comm_ns = per_step(parts->total_comm_ns, steps),
         .total_memory_ns = per_step(parts->total_memory_ns, steps),

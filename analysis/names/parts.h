@@ -29,7 +29,7 @@ void parts_row(struct row *row, unsigned column, const struct parts *parts);
 struct parts parts_read(const struct table *table, size_t row, unsigned times);
 
 // The mean per step, in integers whose bars sum exactly to the rounded mean window (largest
-// remainder). steps is at least 1.
+// remainder). All 0 for parts that only a damaged table has, and for less than one step.
 struct parts parts_per_step(const struct parts *parts, int64_t steps);
 
 // Distributes `whole` in proportion to weights (not negative) by largest remainder, so that out

@@ -90,9 +90,23 @@ static void what_is_no_number_of_steps_gives_no_mean(void **state)
     }
 }
 
+static void damaged_parts_give_no_mean(void **state)
+{
+    (void)state;
+    static const struct parts damaged[] = {
+        {.bar_ns = {[BAR_GEMM] = 100, [BAR_IDLE_OTHER] = -7}},
+        {.bar_ns = {[BAR_GEMM] = INT64_MAX, [BAR_ATTENTION] = INT64_MAX, [BAR_IDLE_OTHER] = 40}},
+    };
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        struct parts mean = parts_per_step(&damaged[i], 3);
+        assert_true(parts_window_ns(&mean) == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(damaged_parts_give_no_mean),
         cmocka_unit_test(the_largest_remainders_are_rounded_up),
         cmocka_unit_test(shares_of_large_numbers_do_not_overflow),
         cmocka_unit_test(without_weights_everything_goes_to_the_first),
