@@ -4,6 +4,7 @@
 #include "ingest/base/clock.h"
 #include "server/agents/capture_file.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct known_agents *known_agents_new(const char *path, struct err *err)
         return NULL;
     }
     pthread_mutex_init(&agents->lock, NULL);
+    assert(!path || strlen(path) < sizeof agents->path);
     snprintf(agents->path, sizeof agents->path, "%s", path ? path : "");
     if (path)
         load(agents);

@@ -341,7 +341,9 @@ static bool read_files(struct service *service, struct err *err)
 static bool open_agents(struct service *service, struct err *err)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/captures.json", service->options.data);
+    if ((size_t)snprintf(path, sizeof path, "%s/captures.json", service->options.data) >=
+        sizeof path)
+        return err_set(err, ERR_USAGE, "the path %s is too long", service->options.data);
     service->agents = known_agents_new(path, err);
     return service->agents != NULL;
 }
