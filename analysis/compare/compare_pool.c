@@ -6,7 +6,7 @@
 #include "ingest/base/orders.h"
 #include <stdlib.h>
 
-#define MOST        ((int64_t)1 << 55) // ns or calls of one run, at most: a year
+#define MOST        PARTS_MOST_NS // ns or calls of one run
 #define MOST_TOKENS ((int64_t)1 << 48)
 
 static bool read_total(struct pool_run *run, struct err *err)
@@ -19,14 +19,11 @@ static bool read_total(struct pool_run *run, struct err *err)
         run->total = parts_read(breakdown, i, BREAKDOWN_TIMES);
         run->steps = steps->i;
     }
-    int64_t left = MOST;
-    for (int b = 0; b < BAR_COUNT; b++) {
-        if (run->total.bar_ns[b] < 0 || run->total.bar_ns[b] > left)
-            return err_set(err, ERR_FORMAT, "%s: found %lld ns, expected 0 to %lld in all",
-                           category_bar_word((enum bar)b), (long long)run->total.bar_ns[b],
-                           (long long)MOST);
-        left -= run->total.bar_ns[b];
-    }
+    unsigned bar = parts_unsound(&run->total);
+    if (bar < BAR_COUNT)
+        return err_set(err, ERR_FORMAT, "%s: found %lld ns, expected 0 to %lld in all",
+                       category_bar_word((enum bar)bar), (long long)run->total.bar_ns[bar],
+                       (long long)PARTS_MOST_NS);
     if (run->steps < 0 || run->steps > MOST)
         return err_set(err, ERR_FORMAT, "found %lld steps", (long long)run->steps);
     return true;

@@ -139,19 +139,18 @@ bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t
     return true;
 }
 
-// In damaged tables a part may be negative, or all together more than fits.
-static bool are_sound(const struct parts *parts)
+unsigned parts_unsound(const struct parts *parts)
 {
-    int64_t sum = 0;
-    for (int b = 0; b < BAR_COUNT; b++)
-        if (parts->bar_ns[b] < 0 || __builtin_add_overflow(sum, parts->bar_ns[b], &sum))
-            return false;
-    return true;
+    int64_t left = PARTS_MOST_NS;
+    unsigned b = 0;
+    for (; b < BAR_COUNT && parts->bar_ns[b] >= 0 && parts->bar_ns[b] <= left; b++)
+        left -= parts->bar_ns[b];
+    return b;
 }
 
 struct parts parts_per_step(const struct parts *parts, int64_t steps)
 {
-    if (!are_sound(parts))
+    if (parts_unsound(parts) < BAR_COUNT)
         return (struct parts){0};
     struct parts mean = {
         .total_comm_ns = per_step(parts->total_comm_ns, steps),

@@ -28,8 +28,14 @@ void parts_row(struct row *row, unsigned column, const struct parts *parts);
 // Reads them back from a table's row, whose group times starts at that column.
 struct parts parts_read(const struct table *table, size_t row, unsigned times);
 
+#define PARTS_MOST_NS (INT64_C(1) << 55) // of a recording: a year
+
+// The first bar that is negative or, with those before it, longer than that, as only damaged tables
+// have it; BAR_COUNT: none.
+unsigned parts_unsound(const struct parts *parts);
+
 // The mean per step, in integers whose bars sum exactly to the rounded mean window (largest
-// remainder). All 0 for parts that only a damaged table has, and for less than one step.
+// remainder). All 0 for unsound parts, and for less than one step.
 struct parts parts_per_step(const struct parts *parts, int64_t steps);
 
 // Distributes `whole` in proportion to weights (not negative) by largest remainder, so that out
