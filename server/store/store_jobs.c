@@ -261,17 +261,24 @@ static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, s
     return sql_run(&stmt);
 }
 
+static bool save_trace(struct db *db, struct str trace_id, const struct trace_result *result,
+                       struct err *err)
+{
+    int64_t bytes;
+    return write_figures(db, trace_id, result, err) && mark_if_queued(db, trace_id, err) &&
+           tables_save_trace(db, trace_id, result->tables, &bytes, err) &&
+           note_trace_made(db, trace_id, bytes + result->kept_bytes, err);
+}
+
 static bool finish_trace(struct db *db, const struct job *job, const struct trace_result *result,
                          struct err *err)
 {
-    int64_t bytes;
+    bool is_kept;
     return jobs_end(db, job, STR("done"), STR(""), err) &&
-           traces_settle_rank(db, job, result->rank, err) &&
-           write_figures(db, job->trace_id, result, err) &&
-           mark_if_queued(db, job->trace_id, err) && runs_count_traces(db, job->run_id, err) &&
-           tables_save_trace(db, job->trace_id, result->tables, &bytes, err) &&
-           note_trace_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
-           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+           traces_settle_rank(db, job, result->rank, &is_kept, err) &&
+           (!is_kept || save_trace(db, job->trace_id, result, err)) &&
+           runs_count_traces(db, job->run_id, err) && jobs_queue_run_if_due(db, job->run_id, err) &&
+           sql_touch_run(db, job->run_id, err);
 }
 
 bool store_finish_trace(struct store *store, const struct job *job,

@@ -9,6 +9,8 @@ struct placing {
     struct arena *arena;
     struct str run_id, trace_id;
     bool replaces;
+    int64_t uploaded_ns;
+    bool superseded;     // a later upload has replaced it before it was read
     int64_t rank;        // found so far, or STORE_NO_RANK
     const char *from;    // where it was found
     const char *warning; // NULL: none
@@ -32,6 +34,7 @@ struct holder {
     struct str filename;
     bool has_no_claim; // it got the rank because it was free
     bool failed;       // it could not be read, so replacing it loses nothing
+    bool supersedes;   // it was to replace what had been uploaded before it
 };
 
 static bool find_holder(struct placing *placing, int64_t rank, struct holder *holder,
@@ -39,16 +42,17 @@ static bool find_holder(struct placing *placing, int64_t rank, struct holder *ho
 {
     struct stmt stmt =
         sql_begin(placing->db,
-                  "SELECT id, filename, rank_from = 'next', state = 'failed' FROM trace "
-                  "WHERE run_id = ? AND rank = ?",
+                  "SELECT id, filename, rank_from = 'next', state = 'failed', "
+                  "replaces = 1 AND uploaded_ns > ? FROM trace WHERE run_id = ? AND rank = ?",
                   err);
+    sql_bind_i64(&stmt, placing->uploaded_ns);
     sql_bind_text(&stmt, placing->run_id);
     sql_bind_i64(&stmt, rank);
     *holder = (struct holder){0};
     if (sql_row(&stmt))
         *holder =
             (struct holder){sql_text(&stmt, 0, placing->arena), sql_text(&stmt, 1, placing->arena),
-                            sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0};
+                            sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0, sql_i64(&stmt, 4) != 0};
     return sql_end(&stmt);
 }
 
@@ -69,7 +73,7 @@ static bool move_holder(struct placing *placing, struct str trace_id, struct err
 static bool try_rank(struct placing *placing, int64_t rank, const char *from, struct err *err)
 {
     struct holder holder;
-    if (rank < 0 || rank > INT32_MAX || placing->rank >= 0)
+    if (rank < 0 || rank > INT32_MAX || placing->rank >= 0 || placing->superseded)
         return true;
     if (!find_holder(placing, rank, &holder, err))
         return false;
@@ -77,6 +81,9 @@ static bool try_rank(struct placing *placing, int64_t rank, const char *from, st
     if (is_taken && holder.has_no_claim) {
         if (!move_holder(placing, holder.trace_id, err))
             return false;
+    } else if (is_taken && holder.supersedes) {
+        placing->superseded = true;
+        return true;
     } else if (is_taken && (placing->replaces || holder.failed)) {
         if (!traces_drop(placing->db, holder.trace_id, err))
             return false;
@@ -110,6 +117,8 @@ static bool settle_rank(struct placing *placing, struct str filename, int64_t me
     if (!try_rank(placing, metadata_rank, "metadata", err) ||
         !try_rank(placing, rank_of_filename(filename), "filename", err))
         return false;
+    if (placing->superseded)
+        return traces_drop(placing->db, placing->trace_id, err);
     if (placing->rank < 0) {
         placing->from = "next";
         if (!first_free_rank(placing, &placing->rank, err))
@@ -123,18 +132,20 @@ static bool look_at_trace(struct placing *placing, struct str *filename, bool *i
                           struct err *err)
 {
     struct stmt stmt = sql_begin(
-        placing->db, "SELECT filename, replaces, rank IS NULL FROM trace WHERE id = ?", err);
+        placing->db, "SELECT filename, replaces, rank IS NULL, uploaded_ns FROM trace WHERE id = ?",
+        err);
     sql_bind_text(&stmt, placing->trace_id);
     *is_pending = false;
     if (sql_row(&stmt)) {
         *filename = sql_text(&stmt, 0, placing->arena);
         placing->replaces = sql_i64(&stmt, 1) != 0;
         *is_pending = sql_i64(&stmt, 2) != 0;
+        placing->uploaded_ns = sql_i64(&stmt, 3);
     }
     return sql_end(&stmt);
 }
 
-bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,
+bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank, bool *is_kept,
                         struct err *err)
 {
     struct arena arena;
@@ -148,6 +159,7 @@ bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_r
     bool is_pending;
     bool ok = look_at_trace(&placing, &filename, &is_pending, err) &&
               (!is_pending || settle_rank(&placing, filename, metadata_rank, err));
+    *is_kept = !placing.superseded;
     arena_free(&arena);
     return ok;
 }

@@ -244,9 +244,10 @@ MUST_CHECK bool blobs_release(struct db *db, struct str sha256, struct err *err)
 MUST_CHECK bool traces_drop(struct db *db, struct str trace_id, struct err *err);
 MUST_CHECK bool runs_drop(struct db *db, struct str run_id, struct err *err);
 
-// Gives a trace without a rank one: from the file, its name, or the first free one.
+// Gives a trace without a rank one: from the file, its name, or the first free one. Drops it if a
+// later upload has replaced it in the meantime: *is_kept is false then.
 MUST_CHECK bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,
-                                   struct err *err);
+                                   bool *is_kept, struct err *err);
 
 // Joins a run's ranks when none is on its way and there is something new to join.
 MUST_CHECK bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err);

@@ -416,6 +416,31 @@ static void the_job_of_a_replaced_trace_ends_no_other(void **state)
     assert_text(claim(f).trace_id, upload.traces[0].id.at);
 }
 
+// Which of the two is read first must not decide which stays.
+static void a_trace_that_was_replaced_before_it_was_read_is_dropped(void **state)
+{
+    struct fixture *f = *state;
+    struct upload first = add(f, "r", 'a', STORE_NO_RANK, "x.json");
+    struct job late = claim(f);
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, 'b', STORE_NO_RANK, "y.json");
+    struct upload_request request = {
+        .run = named("r"), .parts = &part, .count = 1, .replace = true};
+    struct upload second;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &second, &f->err));
+    finish_next(f, 0);
+    struct trace_result result = {.rank = 0, .tables = -1};
+    assert_ok(f, store_finish_trace(f->store, &late, &result, &f->err));
+    struct trace_row row;
+    assert_ok(f, store_find_rank(f->store, first.run_id, 0, &f->arena, &row, &f->err));
+    assert_text(row.id, second.traces[0].id.at);
+    struct run run;
+    assert_ok(f, store_find_run(f->store, first.run_id, &f->arena, &run, &f->err));
+    assert_int_equal(run.received, 1);
+    assert_int_equal(garbage_count(f), 2); // the first file and what was made of it
+    assert_int_equal(claim(f).kind, JOB_RUN);
+}
+
 static void a_failed_trace_leaves_a_partial_run_with_its_reason(void **state)
 {
     struct fixture *f = *state;
@@ -775,6 +800,7 @@ int main(void)
         TEST(a_run_is_not_joined_twice_at_a_time),
         TEST(a_run_is_joined_before_other_files_are_read),
         TEST(the_job_of_a_replaced_trace_ends_no_other),
+        TEST(a_trace_that_was_replaced_before_it_was_read_is_dropped),
         TEST(a_failed_trace_leaves_a_partial_run_with_its_reason),
         TEST(a_failed_trace_gives_up_its_rank_to_other_bytes),
         TEST(three_crashes_end_a_job),
