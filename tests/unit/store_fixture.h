@@ -129,6 +129,11 @@ static inline struct trace_part part_of(char sha256[STORE_SHA256_SIZE], char con
 }
 
 // Adds an upload of one file whose content is identified by a letter.
+static inline struct run_request named(const char *name)
+{
+    return (struct run_request){.name = str_of(name), .world_size = STORE_ANY};
+}
+
 static inline struct upload add(struct fixture *f, const char *run, char content, int64_t rank,
                                 const char *filename)
 {
@@ -233,6 +238,13 @@ static inline bool end_run(struct fixture *f, const struct job *job, const struc
 }
 
 // Ends the oldest job, which must be a trace's, as read from a file that names this rank.
+static inline struct trace_row trace_of(struct fixture *f, const struct upload *upload)
+{
+    struct upload found;
+    assert_ok(f, store_find_upload(f->store, upload->id, &f->arena, &found, &f->err));
+    return found.traces[0];
+}
+
 static inline void finish_next(struct fixture *f, int64_t metadata_rank)
 {
     struct job job = claim(f);

@@ -3,11 +3,6 @@
 #include "server/store/store_bin.h"
 #include "tests/unit/store_fixture.h"
 
-static struct run_request named(const char *name)
-{
-    return (struct run_request){.name = str_of(name), .world_size = STORE_ANY};
-}
-
 // Whether someone who may only add to runs may upload that.
 static bool may_add(struct fixture *f, const char *who, struct run_request run, char content,
                     int64_t rank)
