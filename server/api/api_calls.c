@@ -266,10 +266,7 @@ bool api_get_calls(struct request *request, struct response *response, struct er
                          request->arena, &reply.trace, err))
         return false;
     api_locate_run(request, response, &reply.run, "/calls");
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    if (response_unchanged(request, response, "%.*s.%lld-%d-calls-%016llx", (int)reply.run.id.len,
-                           reply.run.id.at, (long long)reply.run.revision, ANALYSIS_VERSION,
-                           (unsigned long long)form))
+    if (api_run_unchanged(request, response, &reply.run, "calls", 0))
         return true;
     response->type = "application/json";
     return answer(&reply, err);

@@ -171,10 +171,7 @@ bool api_get_event(struct request *request, struct response *response, struct er
                          &trace, err))
         return false;
     api_locate_run(request, response, &run, "/event");
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    if (response_unchanged(request, response, "%.*s.%lld-%d-event-%016llx", (int)run.id.len,
-                           run.id.at, (long long)run.revision, ANALYSIS_VERSION,
-                           (unsigned long long)form))
+    if (api_run_unchanged(request, response, &run, "event", 0))
         return true;
     response->type = "application/json";
     if (!api_take_turn(request, response, err))

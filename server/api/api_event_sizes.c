@@ -73,10 +73,7 @@ bool api_get_event_sizes(struct request *request, struct response *response, str
               api_find_run(request, response, request->captures[0], &run, err);
     if (ok) {
         asked.source.title = run.name;
-        uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-        ok = response_unchanged(request, response, "%.*s.%lld-%d-event-sizes-%016llx",
-                                (int)run.id.len, run.id.at, (long long)run.revision,
-                                ANALYSIS_VERSION, (unsigned long long)form) ||
+        ok = api_run_unchanged(request, response, &run, "event-sizes", 0) ||
              write_sizes(&asked, &run, err);
     }
     event_request_end(&asked);

@@ -164,12 +164,8 @@ bool api_get_events(struct request *request, struct response *response, struct e
     if (ok) {
         api_locate_run(request, response, &run, "/events");
         reply->asked.source.title = run.name;
-        uint64_t form = hash_bytes(request->query_text.at, request->query_text.len) ^
-                        hash_bytes(reply->format->word, strlen(reply->format->word));
-        ok = response_unchanged(request, response, "%.*s.%lld-%d-events-%016llx", (int)run.id.len,
-                                run.id.at, (long long)run.revision, ANALYSIS_VERSION,
-                                (unsigned long long)form) ||
-             answer(reply, &run, err);
+        uint64_t form = hash_bytes(reply->format->word, strlen(reply->format->word));
+        ok = api_run_unchanged(request, response, &run, "events", form) || answer(reply, &run, err);
     }
     if (!response->stream.next) {
         response->stream = (struct response_stream){0};

@@ -20,6 +20,11 @@ MUST_CHECK bool api_find_other_run(const struct request *request, struct respons
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest);
 
+// Sets the ETag of what a run's present data give for this query: `what` it is, and `form`,
+// whatever else decides its bytes. True if the client has exactly that, as response_unchanged.
+bool api_run_unchanged(const struct request *request, struct response *response,
+                       const struct run *run, const char *what, uint64_t form);
+
 // The rows of a run's table that a query selects; they live as long as the request.
 MUST_CHECK bool api_read_run_table(const struct request *request, const struct run *run,
                                    const struct table_desc *desc, const struct table_query *query,

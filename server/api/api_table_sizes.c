@@ -121,8 +121,7 @@ bool api_get_table_sizes(struct request *request, struct response *response, str
         !api_find_details(request, &run, &rank, &sizes.trace_id, err))
         return false;
     sizes.run = &run;
-    return response_unchanged(request, response, "%.*s.%lld-%d-%lld-table-sizes-%016llx",
-                              (int)run.id.len, run.id.at, (long long)run.revision, ANALYSIS_VERSION,
-                              (long long)rank, (unsigned long long)export_hash(sizes.export)) ||
+    return api_run_unchanged(request, response, &run, "table-sizes",
+                             export_hash(sizes.export) + (uint64_t)rank) ||
            write_sizes(&sizes, response, err);
 }

@@ -286,11 +286,8 @@ bool api_get_table(struct request *request, struct response *response, struct er
     if (!rest || !name)
         return false;
     api_locate_run(request, response, &run, rest);
-    uint64_t form =
-        hash_bytes(request->query_text.at, request->query_text.len) + export_hash(table.export);
     response->lasts = true;
-    if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
-                           (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
+    if (api_run_unchanged(request, response, &run, "table", export_hash(table.export)))
         return true;
     struct table_question question = {asked, &table, str_of(name)};
     return find_place(request, &run, &asked, &place, err) &&

@@ -407,10 +407,7 @@ bool api_get_timeline(struct request *request, struct response *response, struct
                          &trace, err))
         return false;
     api_locate_run(request, response, &run, "/timeline");
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    if (response_unchanged(request, response, "%.*s.%lld-%d-timeline-%016llx", (int)run.id.len,
-                           run.id.at, (long long)run.revision, ANALYSIS_VERSION,
-                           (unsigned long long)form))
+    if (api_run_unchanged(request, response, &run, "timeline", 0))
         return true;
     response->type = "application/json";
     return draw(&drawing, &trace, err);

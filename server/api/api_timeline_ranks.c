@@ -254,10 +254,7 @@ bool api_get_timeline_ranks(struct request *request, struct response *response, 
         (asked->rank < 0 && !api_headline_rank(request, &run, &asked->rank, err)))
         return false;
     api_locate_run(request, response, &run, "/timeline/ranks");
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    if (response_unchanged(request, response, "%.*s.%lld-%d-ranks-%016llx", (int)run.id.len,
-                           run.id.at, (long long)run.revision, ANALYSIS_VERSION,
-                           (unsigned long long)form))
+    if (api_run_unchanged(request, response, &run, "ranks", 0))
         return true;
     response->type = "application/json";
     if (!api_take_turn(request, response, err))

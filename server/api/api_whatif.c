@@ -665,13 +665,8 @@ static bool answer(struct asking *asking, struct promise *promise, struct err *e
 
 static bool is_unchanged(const struct asking *asking, const char *what)
 {
-    const struct request *request = asking->request;
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    form = hash_u64(form ^ (uint64_t)asking->other.revision);
-    return response_unchanged(request, asking->response, "%.*s.%lld-%d-%s-%016llx",
-                              (int)asking->run.id.len, asking->run.id.at,
-                              (long long)asking->run.revision, ANALYSIS_VERSION, what,
-                              (unsigned long long)form);
+    return api_run_unchanged(asking->request, asking->response, &asking->run, what,
+                             hash_u64((uint64_t)asking->other.revision));
 }
 
 bool api_get_whatif(struct request *request, struct response *response, struct err *err)

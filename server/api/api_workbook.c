@@ -115,8 +115,7 @@ bool api_get_workbook(struct request *request, struct response *response, struct
         !api_find_details(request, &run, &rank, &trace_id, err))
         return false;
     api_locate_run(request, response, &run, "/workbook");
-    if (response_unchanged(request, response, "%.*s.%lld-%d-workbook", (int)run.id.len, run.id.at,
-                           (long long)run.revision, ANALYSIS_VERSION))
+    if (api_run_unchanged(request, response, &run, "workbook", 0))
         return true;
     struct workbook *workbook = calloc(1, sizeof *workbook);
     if (!workbook)
