@@ -97,12 +97,13 @@ struct table_question {
     struct str name; // of a download
 };
 
-// Where its rows are; none: of a rank while no trace of the run is done.
+// Where its rows are; none: of a rank while no trace of the run is done. A run that changed since
+// it was found is no reason to refuse: what is read may be newer than its ETag says.
 static bool find_place(const struct request *request, const struct run *run,
                        const struct asked *asked, struct table_place *place, struct err *err)
 {
     struct trace_row trace;
-    *place = (struct table_place){run->id, run->revision, STR(""), asked->desc};
+    *place = (struct table_place){run->id, STORE_ANY, STR(""), asked->desc};
     if (!asked->of_rank || asked->rank < 0)
         return true;
     if (!store_find_rank(request->services->intake->store, run->id, asked->rank, request->arena,
@@ -237,13 +238,11 @@ static bool answer_page(struct request *request, struct response *response,
     struct budget budget = {.limit = SORTED_BYTES};
     struct arena arena;
     struct table_page page;
-    struct table_place current = *place; // what is read at once may be newer than its ETag says
     bool large = question->table->query.limit > LARGE_ROWS;
     if (large && !api_take_turn(request, response, err))
         return false;
     arena_init(&arena, &budget);
-    current.revision = STORE_ANY;
-    bool ok = read_page(request, &current, question, &arena, &page, err) &&
+    bool ok = read_page(request, place, question, &arena, &page, err) &&
               table_reply_write(request, response, question->table, &page, question->name, err);
     arena_free(&arena);
     if (large)

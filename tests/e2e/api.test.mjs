@@ -261,6 +261,23 @@ test("a run can be analyzed again, with the same figures", async () => {
   assert.deepEqual(await server.get("/runs/rocm-run@1/kernels?limit=all"), before_it);
 });
 
+test("a table is answered while its run changes", async () => {
+  const all = "/runs/formulas/launches?rank=0&limit=all";
+  const statuses = new Set();
+  let changing = true;
+  const ask = async () => {
+    while (changing) statuses.add((await api(all)).status);
+  };
+  const asking = [ask(), ask(), ask(), ask()];
+  for (let i = 0; i < 100; i++) {
+    await server.send("PATCH", "/runs/formulas", { note: `change ${i}` },
+      { "If-Match": "*", "Content-Type": "application/merge-patch+json" });
+  }
+  changing = false;
+  await Promise.all(asking);
+  assert.deepEqual([...statuses], [200]);
+});
+
 test("HEAD is GET without a body, a wrong method gets the right ones, nothing is 404",
   async () => {
     for (const path of ["/api/v1/runs", "/api/v1/runs/formulas/kernels", "/healthz", "/"]) {
