@@ -6,6 +6,7 @@
 
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct access;
@@ -20,6 +21,7 @@ struct metrics;
 struct quota;
 struct replays;
 struct reply_room;
+struct request;
 struct retention_rules;
 
 struct services {
@@ -34,7 +36,9 @@ struct services {
     struct export_spool *spool;  // of exports that are read by parts; NULL: they come whole
     const char *public_url;      // NULL: links use the request's Host
     const char *web_dir;         // NULL: built-in dashboard
-    const char *standalone_dir;  // of the page that analyzes in the browser; NULL: not served
+    // Whether what a page asks for first would be refused; NULL: it is never known.
+    bool (*lacks_data)(struct request *request);
+    const char *standalone_dir; // of the page that analyzes in the browser; NULL: not served
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes; // with less disk space, uploads are refused and /readyz fails
     const struct retention_rules *retention;

@@ -9,6 +9,7 @@
 #include "server/cli/page_beside.h"
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
+#include "server/compare/compare_sides.h"
 #include "server/files/data_folder.h"
 #include "server/files/pieces.h"
 #include "server/agents/known_agents.h"
@@ -286,6 +287,7 @@ static struct services services_of(const struct service *service)
         .agents = service->agents,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
+        .lacks_data = compare_sides_lack_traces,
         .standalone_dir = chosen->standalone_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,

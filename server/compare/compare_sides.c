@@ -311,6 +311,28 @@ bool compare_sides_judge(struct request *request, struct compared *compared, str
     return find_history(request, compared, err) && find_series(request, compared, err);
 }
 
+static bool all_have_traces(const struct compared *compared)
+{
+    for (size_t side = 0; side < compared->side_count; side++)
+        for (size_t i = 0; i < compared->sides[side].count; i++)
+            if (compared->sides[side].runs[i].received == 0)
+                return false;
+    return true;
+}
+
+bool compare_sides_lack_traces(struct request *request)
+{
+    struct compared compared = {0};
+    struct response ignored;
+    struct err err;
+    if (!query_get(&request->query, "base").len || !query_get(&request->query, "cand").len)
+        return false;
+    response_init(&ignored);
+    bool lack = !find_runs(request, &ignored, &compared, &err) || !all_have_traces(&compared);
+    response_free(&ignored);
+    return lack;
+}
+
 static uint64_t add_hash(uint64_t hash, struct str text)
 {
     return hash_u64(hash ^ hash_bytes(text.at, text.len));

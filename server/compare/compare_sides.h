@@ -47,6 +47,10 @@ MUST_CHECK bool compare_sides_read(struct request *request, struct response *res
 MUST_CHECK bool compare_sides_judge(struct request *request, struct compared *compared,
                                     struct err *err);
 
+// Whether a page's address has base=KEY and cand=KEY that cannot be compared: a run is unknown or
+// has no trace. What is in its query otherwise does not matter.
+bool compare_sides_lack_traces(struct request *request);
+
 // Changes whenever the result may: runs, their revisions, history, and the query's text.
 uint64_t compare_sides_hash(const struct request *request, const struct compared *compared);
 

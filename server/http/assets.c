@@ -216,12 +216,14 @@ static void add_text(struct response *response, struct str text, const char *tre
 }
 
 // Who may not read would be refused what the page asks for first.
-static bool links_early(const struct request *request)
+static bool links_early(struct request *request)
 {
-    return request->route && request->who.scopes & SCOPE_READ;
+    const struct services *services = request->services;
+    return request->route && request->who.scopes & SCOPE_READ &&
+           !(services->lacks_data && services->lacks_data(request));
 }
 
-static bool fill_page(const struct request *request, struct response *response, struct str page,
+static bool fill_page(struct request *request, struct response *response, struct str page,
                       struct str table, struct err *err)
 {
     const struct str mark = STR("{{early}}\n");

@@ -83,9 +83,8 @@ test("a comparison lays the logs of both sides over each other", () =>
     assert.deepEqual(await axe_faults(page), []);
   }));
 
-test("logs are compared without any trace, and the page says that it is only them", async () => {
-  const { page, close } = await open_page(browser, server.base);
-  try {
+test("logs are compared without any trace, and the page says that it is only them", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
     await visit(page, "/compare?base=megatron&cand=titan");
     await page.getByText("Only training logs can be compared").waitFor();
     await page.getByText(/is reached by megatron/).waitFor();
@@ -94,7 +93,21 @@ test("logs are compared without any trace, and the page says that it is only the
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, "/compare?base=megatron&cand=bare");
     await page.getByText("not both have a training log").waitFor();
-  } finally {
-    await close();
-  }
-});
+  }));
+
+test("no table of a comparison is asked for where there is none", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    const asked = [];
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+    await visit(page, "/compare?base=before&cand=after");
+    await page.getByRole("heading", { name: "Changes" }).waitFor();
+    assert.ok(asked.includes("/api/v1/compare/waterfall"));
+    asked.length = 0;
+    await page.getByRole("combobox", { name: "Candidate" }).fill("titan");
+    await page.getByRole("option", { name: /titan/ }).click();
+    await page.getByText("Only training logs can be compared").waitFor();
+    await visit(page, "/compare?base=megatron&cand=titan");
+    await page.getByText("Only training logs can be compared").waitFor();
+    assert.deepEqual(asked.filter((path) => path.startsWith("/api/v1/compare")
+      && path !== "/api/v1/compare/settings"), []);
+  }));

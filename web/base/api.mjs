@@ -165,7 +165,18 @@ export function ask_early(paths) {
   for (const path of paths) if (!kept.has(path)) api_get(path).catch(() => null);
 }
 
-/** When the last change was sent: older replies may lack it. */
+/** Whether the page's head names it to be fetched early. @param {string} path below /api/v1 */
+export const is_named_early = (path) =>
+  [...document.head.querySelectorAll("link[rel=preload][as=fetch]")]
+    .some((link) => link.getAttribute("href") === api_href(path));
+
+/** A run by its id, from a kept reply that has it. @param {string} id */
+export function kept_run(id) {
+  return [...kept.values()].flatMap(({ data }) => [data, data?.run, ...(data?.items ?? [])])
+    .find((one) => one?.id === id && one.received !== undefined);
+}
+
+/** When the last change was sent or seen: older replies may lack it. */
 let changed_at = -Infinity;
 
 function is_fresh(path) {
@@ -173,7 +184,7 @@ function is_fresh(path) {
   return at > changed_at && performance.now() - at < FRESH_MS;
 }
 
-/** How many changes this page has sent; after each, what is shown is fetched again. */
+/** How many changes this page knows of; after each, what is shown is fetched again. */
 const changes = create_store(0);
 
 /**
@@ -192,10 +203,25 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
   }
   if (!response.ok) throw await problem_of(response);
   const reply = response.status === 204 ? null : await response.json().catch(() => null);
-  under_way.clear(); // what was asked before the change may be answered without it
-  changed_at = performance.now();
-  if (shown) changes.set(changes.get() + 1); // last: the caller may leave the page at once
+  note_change();
+  if (shown) ask_again(); // last: the caller may leave the page at once
   return reply;
+}
+
+/** What was asked before a change may be answered without it. */
+function note_change() {
+  under_way.clear();
+  changed_at = performance.now();
+}
+
+function ask_again() {
+  changes.set(changes.get() + 1);
+}
+
+/** Fetches all that is shown again: the server has changed it by itself. */
+export function changed_by_server() {
+  note_change();
+  ask_again();
 }
 
 /**

@@ -2,7 +2,6 @@
 // Runs side by side: whether they can be compared, by how much the step differs, whether that is
 // more than noise, and where exactly the time went.
 import { html, useState } from "../../base/ui.mjs";
-import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { sentence } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
@@ -12,8 +11,7 @@ import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
 import {
-  chosen_of, compare_api, of_chosen, use_compare_query, use_compare_table, use_early_tables,
-  workbook_href,
+  chosen_of, of_chosen, use_comparison, use_compare_query, use_compare_table, workbook_href,
 } from "./compare_data.mjs";
 import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
@@ -146,10 +144,8 @@ export default function Compare() {
   const [adding, set_adding] = useState(false);
   const sides = { base: query.base, cand: query.cand };
   const ready = is_ready(sides);
-  const resource = use_api(ready ? compare_api(query) : null);
-  use_early_tables(query, ready);
+  const { resource, lacks_trace } = use_comparison(query, ready);
   const { data } = resource;
-  const lacks_trace = resource.problem?.type?.endsWith("/no-trace") ?? false;
   const lacks_tokens = resource.problem?.status === 400 && query.per === "token"
     && /token/.test(resource.problem.detail);
   const runs_of = (at) => (at < 0 ? data?.base : data?.candidates[at])?.runs ?? [];

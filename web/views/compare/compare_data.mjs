@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compare page's query, and the API's tables for it.
-import { useEffect, useMemo } from "../../base/ui.mjs";
-import { api_href, ask_early, table_links, use_api } from "../../base/api.mjs";
+import { useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { api_get, api_href, ask_early, is_named_early, kept_run, table_links, use_api }
+  from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
+import { is_series, keys_of, traces_of } from "./side_model.mjs";
 
 const DEFAULTS = { base: "", cand: [], per: "step", rank: "headline", show: "1" };
 
@@ -54,14 +56,57 @@ const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op"
   ["modules", MODULE_FIELDS], ["parity", PARITY_FIELDS],
   ["collectives"], ["ranks"], ["memory"], ["findings"]];
 
+/** What is known without asking: the server names a comparison only of runs that have traces. */
+const known_traces = (query, keys) => (is_named_early(compare_api(query))
+  || keys.every((key) => kept_run(key)?.received > 0) ? "all" : "");
+
+/**
+ * Which of the runs have traces; "" until that is known. Where one has none, there is no comparison
+ * to ask for.
+ * @param {boolean} ready
+ * @returns {ReturnType<typeof traces_of>}
+ */
+function use_traces(query, ready) {
+  const keys = [query.base, ...query.cand].filter((side) => !is_series(side)).flatMap(keys_of);
+  const all = keys.join();
+  const [found, set_found] = useState({ all: "", traces: "" });
+  const known = useMemo(() => ready && known_traces(query, keys), [ready, all]);
+  useEffect(() => {
+    if (!ready || known) return undefined;
+    const stop = new AbortController();
+    const ask = (key) => api_get(`/runs/${encodeURIComponent(key)}`, stop.signal)
+      .then(({ data }) => data, () => null); // the comparison says what is wrong with it
+    Promise.all(keys.map(ask)).then((runs) => {
+      if (!stop.signal.aborted) set_found({ all, traces: traces_of(runs) });
+    });
+    return () => stop.abort();
+  }, [ready, all, known]);
+  return known || (found.all === all ? found.traces : "");
+}
+
 /** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
-export function use_early_tables(query, ready) {
+function use_early_tables(query, ready) {
   useEffect(() => {
     if (!ready) return;
     const one = of_chosen(query);
     ask_early(EARLY.map(([table, more]) =>
       table_path(table === "runs" ? query : one, table, more)));
   }, [ready]);
+}
+
+/**
+ * The comparison, and whether there is none because a run has only other files, such as a log.
+ * @param {boolean} ready whether both sides are chosen
+ */
+export function use_comparison(query, ready) {
+  const traces = use_traces(query, ready);
+  const asks = ready && (traces === "all" || traces === "some");
+  const asked = use_api(asks ? compare_api(query) : null);
+  use_early_tables(query, ready && traces === "all");
+  return {
+    resource: { ...asked, loading: asked.loading || traces === "" },
+    lacks_trace: traces === "other files" || asked.problem?.type?.endsWith("/no-trace") === true,
+  };
 }
 
 /**

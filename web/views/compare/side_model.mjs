@@ -40,6 +40,17 @@ export const with_candidate = ({ base, cand }, at, value) => ({ base, cand: put(
 /** Whether both sides are chosen. @param {Sides} sides */
 export const is_ready = ({ base, cand }) => base !== "" && cand.length > 0;
 
+/**
+ * Whether all runs have traces, or one has only other files.
+ * @param {({received: number, evidence: number}|null)[]} runs null: unknown
+ * @returns {"all"|"some"|"other files"}
+ */
+export function traces_of(runs) {
+  if (runs.every((run) => run?.received > 0)) return "all";
+  const is_lone = (run) => run.received === 0 && run.evidence > 0;
+  return !runs.includes(null) && runs.some(is_lone) ? "other files" : "some";
+}
+
 /** The series that all runs share, or null. @param {Run[]} runs */
 export function shared_series(runs) {
   const [first] = runs;

@@ -18,7 +18,7 @@ import { has_ledger, inputs_text, ledger_rows, parity_sums }
 import { differ_text, ordered_settings, setting_text, source_mark }
   from "../../../../../web/views/compare/setting_model.mjs";
 import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side_name, swapped,
-  with_candidate } from "../../../../../web/views/compare/side_model.mjs";
+  traces_of, with_candidate } from "../../../../../web/views/compare/side_model.mjs";
 import { median } from "../../../../../web/charts/trend_model.mjs";
 import { strips_of } from "../../../../../web/views/compare/strip_model.mjs";
 import { reason_figures, reason_place, reason_sides, reason_title }
@@ -342,4 +342,13 @@ test("the parity ledger is summed by whose work a gap is", () => {
   assert.equal(inputs_text({ dims: "[[4,8],[8,2],[]]",
     types: '["c10::BFloat16","c10::BFloat16","Scalar"]' }), "4×8, 8×2 · BFloat16");
   assert.equal(inputs_text({ dims: null, types: null }), "");
+});
+
+test("a comparison is asked for only of runs with traces", () => {
+  const [traced, lone, empty] = [[2, 1], [0, 1], [0, 0]]
+    .map(([received, evidence]) => ({ received, evidence }));
+  assert.equal(traces_of([traced, traced]), "all");
+  assert.equal(traces_of([traced, lone]), "other files");
+  assert.equal(traces_of([traced, empty]), "some", "the comparison says why not");
+  assert.equal(traces_of([lone, null]), "some", "and which run is unknown");
 });
