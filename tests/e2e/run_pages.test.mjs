@@ -379,6 +379,8 @@ test("the tag of tokens and the mark of a step are set on the page, and the figu
     await page.getByLabel("Annotation that marks a step").fill("train*");
     await page.getByLabel("Leading steps to exclude").fill("0");
     await page.getByRole("button", { name: "Save" }).click();
+    // All of the page follows the new analysis, not only what its state is shown by.
+    await page.getByText("No annotation matches the requested step pattern").waitFor();
     const own = await until("the run has the change", async () => {
       const run = await server.get(`/runs/${ids.bare}`);
       return run.step === "train*" && run.status === "done" && run;
@@ -413,6 +415,8 @@ test("what if: sliders, fields and ready-made changes move the step and are in t
   on_page({}, async (page) => {
     await visit(page, run_url("rich", "whatif"));
     const before = await whatif_figures(page);
+    assert.match(await page.locator(".lead").innerText(),
+      /^Of the ready-made changes, “.+” helps most: .* instead of .*%\sless\.$/);
     assert.equal(before["Step after changes"], before["Step as recorded"]);
     const stairs = page.locator(".whatif-stairs tbody tr");
     assert.ok(await stairs.count() >= 7);

@@ -56,6 +56,9 @@ test("the page shows it for a run without a trace", async () => {
     await visit(page, "/runs/oom/memory");
     await page.getByText("Out of memory: 1 request failed").waitFor();
     await page.getByText("Most allocated: 269 MB").first().waitFor();
+    assert.match(await page.locator(".lead").innerText(),
+      /^Tensors hold up to 269\sMB of the \d+\sMB reserved\.$/);
+    assert.equal(await page.getByRole("link", { name: "Memory" }).count(), 1, "the tab");
     await page.getByRole("heading", { name: "Never freed" }).waitFor();
     await page.getByText("log_loss (model.py:10)", { exact: false }).first().waitFor();
     assert.deepEqual(await axe_faults(page), []);

@@ -11,7 +11,7 @@ import { matched_calls, unknowns } from "./comm_model.mjs";
 import { CommOfRank } from "./comm_rank.mjs";
 import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
 import { Bandwidths, bandwidth_points, CommWaits, tested_column } from "./comm_waits.mjs";
-import { LinkDetails, LinkTests, use_links } from "./link_tests.mjs";
+import { LinkDetails, LinksLead, LinkTests, use_links } from "./link_tests.mjs";
 import { Lateness } from "../ranks/lateness.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { use_range } from "../run/range_line.mjs";
@@ -119,7 +119,8 @@ const FILTERED = "Filters collectives as recorded, process groups and message si
 /** Without collectives, and perhaps without a trace. */
 function LinksAlone({ links, children }) {
   if (!links.has_any) return children;
-  return html`<${LinkTests} links=${links} own=${NO_ROWS} /><${LinkDetails} links=${links} />`;
+  return html`<${LinksLead} links=${links} /><${LinkTests} links=${links} own=${NO_ROWS} />
+    <${LinkDetails} links=${links} />`;
 }
 
 function Content({ data, run }) {
@@ -127,7 +128,8 @@ function Content({ data, run }) {
   const links = use_links(run, data.run.evidence > 0);
   const [rank, set_rank] = use_rank();
   if (!data.summary) {
-    return html`<${LinksAlone} links=${links}><${NoResult} run=${data.run} /><//>`;
+    return html`<${LinksAlone} links=${links}><${NoResult} run=${data.run}
+      page="collectives" /><//>`;
   }
   return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
     ? html`<${LinksAlone} links=${links}><${Empty} title="No communication was recorded">

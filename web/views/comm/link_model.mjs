@@ -69,6 +69,45 @@ export function curve_sentence(curve) {
     bytes(curve.enough_bytes)} on`;
 }
 
+/** The fastest of all tests; "" without one. @param {any[]} curves */
+function fastest_text(curves) {
+  const best = [...curves].sort((a, b) => b.peak_gbps - a.peak_gbps)[0];
+  return best ? `The links reach up to ${gbps(best.peak_gbps)}: ${best.kind} of ${
+    bytes(best.peak_bytes)} between ${plural(best.ranks, "rank")}` : "";
+}
+
+const best_record = (records) => [...records].sort((a, b) => b.best_bus_gbps - a.best_bus_gbps)[0];
+
+function recorded_text(records) {
+  const best = best_record(records);
+  return best?.best_bus_gbps > 0 ? `NCCL recorded up to ${gbps(best.best_bus_gbps)}: ${
+    best.operation} of ${bytes(best.bytes)} between ${plural(best.ranks, "rank")}` : "";
+}
+
+/** "2 of 8 ports are not active"; "" for none. */
+function some_text(some, all, what, [is, are]) {
+  if (some === 0) return "";
+  return all.length === 1 ? `the only ${what} ${is}`
+    : `${some} of ${all.length} ${what}s ${some === 1 ? is : are}`;
+}
+
+/**
+ * What files about links say, without collectives of a trace beside them: how fast they are, and
+ * what is broken.
+ * @param {Record<"curves"|"records"|"ports"|"communicators"|"topology", any[]>} rows
+ */
+export function links_lead({ curves, records, ports, communicators, topology }) {
+  const broken = communicators.filter(is_broken).length;
+  const off = ports.filter(is_off).length;
+  const parts = [fastest_text(curves) || recorded_text(records),
+    some_text(broken, communicators, "communicator",
+      ["lacks ranks, or has one behind", "lack ranks, or have one behind"]),
+    some_text(off, ports, "network port", ["is not active", "are not active"])].filter(Boolean);
+  if (parts.length > 0) return `${parts.join("; ")}.`;
+  if (topology.length > 0) return `${topology_sentence(topology)}.`;
+  return ports.length > 0 ? `Of ${plural(ports.length, "network port")}, all are active.` : "";
+}
+
 const NEAR = 0.8;
 const ABOVE = 1.1;
 
@@ -197,17 +236,21 @@ export function topology_sentence(rows) {
       worst.meaning ?? worst.kind}`;
 }
 
+const is_off = ({ state }) => state !== "Active";
+
 /** "1 of 8 ports is not active". @param {any[]} ports */
 export function ports_note(ports) {
-  const off = ports.filter(({ state }) => state !== "Active").length;
+  const off = ports.filter(is_off).length;
   return off === 0 ? `all ${ports.length} active`
     : `${off} of ${ports.length} not active`;
 }
 
+const is_broken = ({ missing_ranks, failed_ranks, behind_rank }) =>
+  missing_ranks > 0 || failed_ranks > 0 || behind_rank !== null;
+
 /** "1 of 3 lacks ranks or has one behind; by NCCL RAS". @param {any[]} rows */
 export function communicators_note(rows) {
-  const bad = rows.filter(({ missing_ranks, failed_ranks, behind_rank }) =>
-    missing_ranks > 0 || failed_ranks > 0 || behind_rank !== null).length;
+  const bad = rows.filter(is_broken).length;
   return bad === 0 ? "by NCCL RAS: every rank responded, none is behind"
     : `by NCCL RAS: ${bad} of ${rows.length} with ranks missing, failed or behind`;
 }

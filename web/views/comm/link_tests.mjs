@@ -5,12 +5,13 @@ import { use_query } from "../../base/router.mjs";
 import { count } from "../../base/format.mjs";
 import { Scatter } from "../../charts/scatter.mjs";
 import { Topology } from "../../charts/topology.mjs";
-import { Card, ExportLinks } from "../../widgets/widgets.mjs";
+import { Card, ExportLinks, Lead } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
-import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, matrix_of, own_of,
-  ports_note, share_sentences, topology_sentence, without_sentence } from "./link_model.mjs";
+import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, links_lead, matrix_of,
+  own_of, ports_note, share_sentences, topology_sentence, without_sentence }
+  from "./link_model.mjs";
 
 const TESTS = {
   id: "tests",
@@ -158,6 +159,14 @@ export function LinkTests({ links, own }) {
   return html`<${Card} title="Link tests" note=${own.length > 0
       ? "what the links reached, and the run's collectives" : ""}>
     <${Curve} curves=${curves} own=${own} /><${Shares} own=${own} curves=${curves} /><//>`;
+}
+
+/** What they say at a glance, where no collective of a trace says more. */
+export function LinksLead({ links }) {
+  const { curves, tests, topology, ports, records, communicators } = links;
+  return html`<${Lead} text=${links_lead({ curves: curves_of(curves.rows, tests.rows),
+    topology: topology.rows, ports: ports.rows, records: records.rows,
+    communicators: communicators.rows })} />`;
 }
 
 /** The tables behind it, and all else that is known of the links. */

@@ -43,6 +43,10 @@ export function by_category(holders, moment) {
     .sort((a, b) => b.bytes - a.bytes);
 }
 
+/** "Tensors hold up to 25.0 GB of the 25.3 GB reserved." @param {Record<string, any>} row */
+export const snapshot_lead = (row) => `Tensors hold up to ${bytes(row.peak_allocated_bytes)}${
+  row.peak_reserved_bytes > 0 ? ` of the ${bytes(row.peak_reserved_bytes)} reserved` : ""}.`;
+
 /** "Most allocated: 25 GB, 12 ms after the first event". @param {Record<string, any>} row */
 export function snapshot_caption(row) {
   const at = row.peak_ns === null ? "" : `, ${time_text(row.peak_ns, 4)} after the first event`;

@@ -9,12 +9,12 @@ import { value_and_unit } from "../../base/values.mjs";
 import { MemoryLine } from "../../charts/memory_line.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
-import { Card, ExportLinks, Figure, Notice } from "../../widgets/widgets.mjs";
+import { Card, ExportLinks, Figure, Lead, Notice } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
 import { by_category, category_label, device_key, growth_verdict, of_device, oom_text,
-  snapshot_caption, snapshot_choices } from "./snapshot_model.mjs";
+  snapshot_caption, snapshot_choices, snapshot_lead } from "./snapshot_model.mjs";
 
 const ALL = { limit: "all" };
 
@@ -153,8 +153,12 @@ function Device({ run, row, pick, links, help }) {
     <${Growth} table=${growth} row=${row} />`;
 }
 
-/** Nothing without a snapshot. @param {{run: string, rank?: string}} props */
-export function Snapshots({ run, rank = "" }) {
+/**
+ * Nothing without a snapshot.
+ * @param {{run: string, rank?: string, alone?: boolean}} props alone: nothing above says how much
+ *   memory is in use
+ */
+export function Snapshots({ run, rank = "", alone = false }) {
   const { rows, frame, links } = use_table(run, "snapshots", ALL);
   const [query, change] = use_query({ snapshot: "" });
   const choices = useMemo(() => snapshot_choices(rows), [rows]);
@@ -163,6 +167,7 @@ export function Snapshots({ run, rank = "" }) {
     ?? choices.find(({ row }) => String(row.rank) === rank) ?? choices[0];
   const pick = html`<${Pick} label="Snapshot" choices=${choices} chosen=${chosen}
     onchange=${(snapshot) => change({ snapshot })} />`;
-  return html`<${Device} key=${chosen.key} run=${run} row=${chosen.row} pick=${pick}
+  return html`${alone && html`<${Lead} text=${snapshot_lead(chosen.row)} />`}
+    <${Device} key=${chosen.key} run=${run} row=${chosen.row} pick=${pick}
     links=${links} help=${frame.help} />`;
 }

@@ -10,15 +10,24 @@ import { RunFrame } from "./run_frame.mjs";
 
 const BUSY = new Set(["failed", "running", "pending"]); // the frame already says so
 
-/** Shown before, or without, a result. */
-export function NoResult({ run }) {
+// What files other than traces speak of, and the page that has it.
+const ELSEWHERE = [["training", "the job", "Training"], ["collectives", "links", "Communication"],
+  ["memory", "memory snapshots", "Memory"]];
+
+/** Where the run's other files are shown. @param {{run: string, page: string}} props */
+function Elsewhere({ run, page }) {
+  return ELSEWHERE.filter(([key]) => key !== page).map(([key, what, label], i, { length }) =>
+    html`${i === 0 ? "What other files say of " : i === length - 1 ? " and of " : ", of "}${what}${
+      i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`);
+}
+
+/** Shown before, or without, a result; `page` is where, if it shows what other files say. */
+export function NoResult({ run, page = "" }) {
   if (BUSY.has(run.status)) return null;
   if (run.received === 0 && run.evidence > 0) {
     return html`<${Empty} title="This run has no trace">
-      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a>, of
-        links under <a href=${run_path(run.id, "collectives")}>Communication</a>, of memory
-        snapshots under <a href=${run_path(run.id, "memory")}>Memory</a>. For kernels,
-        collectives and idle time, upload a trace of each rank to it.</p><//>`;
+      <p><${Elsewhere} run=${run.id} page=${page} />. For kernels, collectives and idle time,
+        upload a trace of each rank to it.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
     <p>${run.status === "empty" ? html`This run has no trace. Steps that its job sends are under
@@ -27,9 +36,10 @@ export function NoResult({ run }) {
       : "No rank has been analyzed."}</p><//>`;
 }
 
-function Content({ data, run, rank, change, title, by_range, needs_device, untraced, lead,
+function Content({ data, run, rank, change, page, title, by_range, needs_device, untraced, lead,
   children }) {
-  if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run} />`;
+  if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run}
+    page=${page} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
   return html`${has_device && lead?.(run, rank)}
     <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>
@@ -52,7 +62,7 @@ export function RankPage({ route, title, above, by_range = false, needs_device =
   const [rank, change] = use_rank();
   return html`<${RunFrame} route=${route} title=${title} above=${above}>${(data, run) =>
     html`<${Content}
-    data=${data} run=${run} rank=${rank} change=${change} title=${title}
+    data=${data} run=${run} rank=${rank} change=${change} page=${route.page} title=${title}
     by_range=${by_range} needs_device=${needs_device} untraced=${untraced}
     lead=${lead}>${children}<//>`}<//>`;
 }

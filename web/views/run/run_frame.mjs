@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Common to all pages of one run: identity, tabs, the trust strip, and states short of done.
-import { html, useId, useState } from "../../base/ui.mjs";
-import { use_api } from "../../base/api.mjs";
+import { html, useEffect, useId, useRef, useState } from "../../base/ui.mjs";
+import { changed_by_server, use_api } from "../../base/api.mjs";
 import { address, has_server, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_now, use_store, use_title } from "../../base/hooks.mjs";
@@ -41,11 +41,18 @@ export function run_api(run, name = "") {
 
 const is_moving = (run) => run.status === "running" || run.status === "pending";
 
-/** The summary, fetched again while the analysis runs. @param {string} run */
-function use_summary(run) {
-  return use_api(run_api(run, "summary"), (data) =>
+/** The summary, fetched again while the analysis runs, and all else once it has ended. */
+function use_summary(/** @type {string} */ run) {
+  const resource = use_api(run_api(run, "summary"), (data) =>
     data && is_moving(data.run) ? BUSY_POLL_MS : null,
   );
+  const was_moving = useRef(false);
+  const moving = resource.data ? is_moving(resource.data.run) : was_moving.current;
+  useEffect(() => {
+    if (was_moving.current && !moving) changed_by_server();
+    was_moving.current = moving;
+  }, [moving]);
+  return resource;
 }
 
 /** A project's name, unless it is the default one. */

@@ -6,7 +6,7 @@ import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms, percent, plural, range_ms, sentence, time_text } from "../../base/format.mjs";
-import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
+import { Card, ExportLinks, Figure, Help, Lead, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { change_label } from "../said/promise_model.mjs";
@@ -19,11 +19,10 @@ import { Controls } from "./controls.mjs";
 import { use_live } from "./live.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
-import { changes_alone, read_changes, toggle_change, write_changes }
+import { changes_alone, LEAST_GAIN, read_changes, toggle_change, whatif_lead, write_changes }
   from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
-const LEAST_GAIN = 0.0005; // a smaller one is shown as nothing
 
 /** The last data of a resource, while the next is on its way. */
 function use_last(resource) {
@@ -135,6 +134,8 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
           api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
       <p class="whatif-answer" role="status">${now ? answer_text(reply.base, now)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
+      <p class="faint">The recording is replayed as a graph of what waited for what, before anyone
+        makes the change.</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
@@ -178,8 +179,7 @@ function Content({ data, run }) {
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
   const onchange = (list) => change({ change: list });
   return html`<${KernelLabels} runs=${[run]} />
-    <p class="lead">How long a step would take after a change, before anyone makes it: the recording
-      is replayed as a graph of what waited for what.</p>
+    ${ready.data?.base && html`<${Lead} text=${whatif_lead(ready.data)} />`}
     ${ranks.length > 1 && html`<div class="filter-bar"><${RankPick} ranks=${ranks}
       value=${query.rank} onchange=${(rank) => change({ rank })} /></div>`}
     <${Due} run=${run} />

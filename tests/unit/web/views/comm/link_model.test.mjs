@@ -2,8 +2,8 @@
 // What the communication page says about link tests.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, matrix_of, own_of,
-  ports_note, share_sentences, topology_sentence, without_sentence }
+import { by_use, communicators_note, curve_sentence, curves_of, hosts_of,
+  links_lead, matrix_of, own_of, ports_note, share_sentences, topology_sentence, without_sentence }
   from "../../../../../web/views/comm/link_model.mjs";
 
 const MB = 1_000_000;
@@ -96,4 +96,19 @@ test("communicators that lack ranks are counted", () => {
   assert.equal(communicators_note([fine, { ...fine, behind_rank: 0 }]),
     "by NCCL RAS: 1 of 2 with ranks missing, failed or behind");
   assert.match(communicators_note([fine]), /every rank responded/);
+});
+
+test("links without collectives beside them are one sentence", () => {
+  const none = { curves: [], records: [], ports: [], communicators: [], topology: [] };
+  const said = (rows) => links_lead({ ...none, ...rows }).replaceAll("\u00a0", " ");
+  assert.equal(said({}), "");
+  const whole = { missing_ranks: 0, failed_ranks: 0, behind_rank: null };
+  const ports = [{ state: "Active" }, { state: "Down" }];
+  assert.equal(said({ curves: [curve_row({ peak_gbps: 90 }), curve_row()], ports,
+    communicators: [whole, { ...whole, behind_rank: 2 }] }),
+  "The links reach up to 480 GB/s: all_reduce of 512 MB between 8 ranks; 1 of 2 communicators "
+    + "lacks ranks, or has one behind; 1 of 2 network ports is not active.");
+  assert.equal(said({ records: [{ best_bus_gbps: 20, operation: "Send", bytes: MB, ranks: 2 }] }),
+    "NCCL recorded up to 20.0 GB/s: Send of 1.00 MB between 2 ranks.");
+  assert.equal(said({ ports: [ports[0], ports[0]] }), "Of 2 network ports, all are active.");
 });
