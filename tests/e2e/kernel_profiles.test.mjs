@@ -82,6 +82,19 @@ test("the page Kernels shows both, and the launches below", () =>
     assert.deepEqual(await axe_faults(page), []);
   }));
 
+test("measured launches without a trace are all that the page shows", () =>
+  on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
+    const launches = [{ kernel: "gemm", grid: "1,1,1", block: "64,1,1", us: 1500, dram: 80 },
+      { kernel: "copy", grid: "2,1,1", block: "64,1,1", us: 10, dram: 90 }];
+    assert.equal((await send("alone", [ncu_raw(launches), "ncu.csv"])).status, 200);
+    await visit(page, "/runs/alone/kernels");
+    await page.getByRole("heading", { name: "Measured launches" }).waitFor();
+    assert.match(await page.locator(".lead").innerText(),
+      /^The longest of 2 measured launches is gemm: 1\.50\sms, with DRAM at 80.*% of its peak\.$/);
+    assert.equal(await page.getByText("No work on a device").count(), 0);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
 test("the roofline has the measured launches as points, on a narrow, dark screen too", () =>
   on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
     await visit(page, "/runs/job/roofline");

@@ -12,7 +12,7 @@ const BUSY = new Set(["failed", "running", "pending"]); // the frame already say
 
 // What files other than traces speak of, and the page that has it.
 const ELSEWHERE = [["training", "the job", "Training"], ["collectives", "links", "Communication"],
-  ["memory", "memory snapshots", "Memory"]];
+  ["memory", "memory snapshots", "Memory"], ["kernels", "measured launches", "Kernels"]];
 
 /** Where the run's other files are shown. @param {{run: string, page: string}} props */
 function Elsewhere({ run, page }) {

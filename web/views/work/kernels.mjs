@@ -9,17 +9,19 @@ import { count, ms, number, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../../base/frame.mjs";
 import { says_something } from "../../base/values.mjs";
-import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments }
+import { Card, CopyButton, ExportLinks, Lead, Loaded, SearchBox, Segments }
   from "../../widgets/widgets.mjs";
 import { OpLink } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
-import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
+import { KernelProfiles, PROFILE_FACTS, profiles_lead, use_kernel_profiles }
+  from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
 import { with_range, within } from "../run/range_model.mjs";
 import { RangeBar, RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
+import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
 const GROUPS = [["", "Kernels"], ["category", "Categories"], ...Object.entries(KERNEL_GROUPS)];
@@ -222,10 +224,15 @@ function Grouped({ run, rank, range, by }) {
     frame=${frame_of(reply)} run=${run} rank=${rank} range=${range} by=${by} />`}<//>`;
 }
 
-function Content({ run, summary, evidence }) {
-  const profiles = use_kernel_profiles(run, evidence > 0);
+function Content({ run, data: { summary, run: about } }) {
+  const profiles = use_kernel_profiles(run, about.evidence > 0);
   const [{ group, rank, range }, change] = use_query({ group: "", rank: "", range: "" });
   const by_category = group === "category";
+  if (!summary) {
+    return html`<${Lead} text=${profiles_lead(profiles.rows)} />
+      <${KernelProfiles} run=${run} table=${profiles} /><${NoResult} run=${about}
+        page="kernels" />`;
+  }
   const grouped = by_category ? html`<${Categories} run=${run} rank=${rank} />`
     : html`<${Grouped} run=${run} rank=${rank} range=${range} by=${group} />`;
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
@@ -239,5 +246,5 @@ function Content({ run, summary, evidence }) {
 
 export default function Kernels({ route }) {
   return html`<${RunFrame} route=${route} title="Kernels">${(data, run) =>
-    html`<${Content} run=${run} summary=${data.summary} evidence=${data.run.evidence} />`}<//>`;
+    html`<${Content} run=${run} data=${data} />`}<//>`;
 }
