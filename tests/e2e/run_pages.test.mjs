@@ -551,7 +551,9 @@ test("a flame graph zooms by click and keys, finds names, and compares with anot
     assert.match(await page.locator("figcaption").innerText(), / in “mm”$/);
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, run_url("rich", `flame?vs=${ids.half}`));
-    assert.match(await page.locator("figcaption").innerText(), /^rich .* ms, half .* per step: /);
+    assert.match(await page.locator(".lead").innerText(),
+      /^A step of half has .*ms of device time, .*ms less than the .*ms of rich\.$/);
+    assert.match(await page.locator("figcaption").innerText(), /half compared with rich$/);
     await page.getByRole("button", { name: "Table" }).click();
     assert.ok(await page.getByRole("group", { name: "Largest differences" })
       .locator("tbody tr").count() > 3);

@@ -353,6 +353,8 @@ test("two runs stand on one axis, aligned at an event; one zoom moves both", () 
       }&cand_name=aten::mm`);
     const charts = page.getByRole("application");
     await charts.nth(1).waitFor();
+    assert.match(await page.locator(".lead").innerText(),
+      /^“aten::mm” takes .*s in .* and .*s in other, .*s (more|less)\.$/);
     assert.match(await page.locator("main").innerText(), /Base[\s\S]*aten::mm[\s\S]*Candidate/);
     assert.deepEqual(await axe_faults(page), []);
     const picture = () => charts.nth(1).evaluate((canvas) => canvas.toDataURL());

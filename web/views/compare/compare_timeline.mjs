@@ -5,6 +5,7 @@ import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
+import { time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_title } from "../../base/hooks.mjs";
@@ -17,7 +18,8 @@ import { pack, slice_of } from "../../charts/timeline/timeline_model.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
 import { clamp_view, parse_view, span_of, view_around, whole_span }
   from "../../charts/timeline/timeline_view.mjs";
-import { Card, Empty, Loading, Notice, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
+import { Card, Empty, Lead, Loading, Notice, ProblemNotice, Segments }
+  from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
@@ -72,6 +74,16 @@ const aligned_at = (query, side) => {
   const what = query[`${side}_module`].split("/").at(-1) || query[`${side}_name`];
   return what || null;
 };
+
+/** "The step takes 1,076 ms in a and 906 ms in b, 170 ms less." */
+function lead_of([base, cand], query) {
+  const [from, to] = [base, cand].map(({ anchor }) => anchor.span && span_of(anchor.span));
+  if (!from || !to || base.anchor.missing || cand.anchor.missing) return "";
+  const what = aligned_at(query, "cand");
+  return `${what ? `“${what}”` : "The step"} takes ${time_text(from)} in ${base.name} and ${
+    time_text(to)} in ${cand.name}, ${time_text(Math.abs(to - from))} ${to > from ? "more" : "less"
+  }.`;
+}
 
 const moved_arrows = (linked, lanes, by_ns) => arrows_of(linked, lanes).map(({ kind, from, to }) =>
   ({ kind, from: { ...from, ns: from.ns + by_ns }, to: { ...to, ns: to.ns + by_ns } }));
@@ -173,7 +185,8 @@ function TwoRuns({ query, change }) {
     <${KernelLabels} runs=${[query.base, query.cand]} />
     ${failed && html`<${ProblemNotice} problem=${failed.problem} retry=${failed.retry} />`}
     ${!ready && !failed && html`<${Loading} />`}
-    ${ready && html`<${Card} title="Side by side" flush=${true} note="one axis for both: ${
+    ${ready && html`<${Lead} text=${lead_of(sides, query)} />
+      <${Card} title="Side by side" flush=${true} note="one axis for both: ${
         is_named ? "what is shaded" : "the step"} starts at the same place; move and zoom either"
       actions=${html`<${Segments} label="Lanes" value=${query.lanes} options=${LANES}
         onchange=${(lanes) => change({ lanes, base_pin: "", cand_pin: "" })} />`}>

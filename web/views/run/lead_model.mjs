@@ -77,14 +77,15 @@ function ranks({ summary }) {
 
 const PAGES = { overview, kernels, timeline: busy, flame: busy, idle, ranks, data: data_page };
 
-/** The summary has the typical rank, and no part of it. */
-const is_of_summary = (page, { summary }, { rank, range }) =>
+/** The summary has the typical rank, no part of it, and no other run. */
+const is_of_summary = (page, { summary }, { rank, range, vs }) =>
   (rank === "" || rank === String(summary.headline_rank))
-  && (range === "" || !RANGE_PAGES.has(page));
+  && (range === "" || !RANGE_PAGES.has(page)) && (page !== "flame" || !vs);
 
 /**
  * @param {string} page @param {any} data the reply of /summary
- * @param {{rank: string, range: string}} [shown] what the address asks for, "" for the usual
+ * @param {{rank: string, range: string, vs?: string}} [shown] what the address asks for, "" for the
+ *   usual
  * @returns {string} "" where the page begins with its number, or nothing is known
  */
 export const lead_text = (page, data, shown = { rank: "", range: "" }) =>

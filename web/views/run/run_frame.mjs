@@ -143,7 +143,8 @@ function PartialStrip({ run, partial }) {
   }
   if (!partial) return null;
   return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
-    count(partial.world_size)} ranks are here. </strong>Everything below covers only these.</p>
+    count(partial.world_size)} ranks ${partial.received === 1 ? "is" : "are"} here.
+    </strong>Everything below covers only ${partial.received === 1 ? "it" : "these"}.</p>
   <//>`;
 }
 
@@ -191,7 +192,7 @@ function DamagedNotice({ run, files, page }) {
 export function RunFrame({ route, title, above, children }) {
   const resource = use_summary(route.run);
   const is_unknown = !resource.data && resource.problem?.status === 404;
-  const [shown] = use_query({ rank: "", range: "" });
+  const [shown] = use_query({ rank: "", range: "", vs: "" });
   const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
   use_title(title === "Overview" ? name : `${title} · ${name}`);
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>

@@ -11,7 +11,7 @@ import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { use_query } from "../../base/router.mjs";
 import { Flame } from "../../charts/flame.mjs";
 import { found_ns, nodes_at, per_step_difference } from "../../charts/flame_model.mjs";
-import { Card, Empty, Loaded, SearchBox, Segments } from "../../widgets/widgets.mjs";
+import { Card, Empty, Lead, Loaded, SearchBox, Segments } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { FLAMES, use_flame, use_step_count } from "./flame_data.mjs";
@@ -79,13 +79,16 @@ function Zoomed({ root, at, write, onzoom, page }) {
       onzoom(path.slice(0, i).join("."))}>${write(node)}</button>`}</li>`)}</ol></nav>`;
 }
 
+/** "A step of b has 332 ms of device time, 235 ms less than the 567 ms of a." */
+function difference_text({ base_ns, cand_ns }, of, [base, cand]) {
+  const kind = of === "idle" ? "idle" : "device";
+  return `A step of ${cand} has ${time_text(cand_ns)} of ${kind} time, ${
+    time_text(Math.abs(cand_ns - base_ns))} ${cand_ns > base_ns ? "more" : "less"} than the ${
+    time_text(base_ns)} of ${base}.`;
+}
+
 function caption_of(root, { of, q, vs }, run_names, write) {
-  if (vs !== "") {
-    const delta = root.cand_ns - root.base_ns;
-    return `${run_names[0]} ${time_text(root.base_ns)}, ${run_names[1]} ${
-      time_text(root.cand_ns)} ${of === "idle" ? "idle" : "of device time"} per step: ${
-      delta > 0 ? "+" : ""}${time_text(delta)}`;
-  }
+  if (vs !== "") return `Each box per step: ${run_names[1]} compared with ${run_names[0]}`;
   const what = of === "idle" ? "of idle time by what delayed the next work"
     : "of device time, each nanosecond counted once";
   const found = q === "" ? "" : `; ${percent(found_ns(root, q, write)
@@ -137,7 +140,10 @@ function Content({ run, rank, name }) {
     : [own.resource, other.resource, ...sides.map(({ resource }) => resource)];
   const names = [name, use_name(vs)];
   const has_kernels = of === "operators";
-  return html`<${KernelLabels} runs=${[run, vs].filter(Boolean)} />
+  const is_compared = vs !== "" && root && !steps.includes(0)
+    && needed.every(({ data }) => data !== null);
+  return html`${is_compared && html`<${Lead} text=${difference_text(root, of, names)} />`}
+    <${KernelLabels} runs=${[run, vs].filter(Boolean)} />
     <div class="view-bar"><${Segments} label="Of" value=${of} options=${FLAMES}
       onchange=${(next) => change({ of: next, at: "" })} /></div>
     <${Card} title="Flame graph" note=${vs === "" ? "the whole recording"
