@@ -85,9 +85,11 @@ test("a comparison lays the logs of both sides over each other", () =>
 
 test("logs are compared without any trace, and the page says that it is only them", () =>
   on_clean_page(browser, server.base, {}, async (page) => {
-    await visit(page, "/compare?base=megatron&cand=titan");
+    const { id } = await server.get("/runs/megatron");
+    await visit(page, `/compare?base=${id}&cand=titan`);
     await page.getByText("Only training logs can be compared").waitFor();
     await page.getByText(/is reached by megatron/).waitFor();
+    assert.equal(await page.getByRole("combobox", { name: "Base" }).inputValue(), "megatron");
     const figures = page.getByRole("group", { name: "Figures of both sides" });
     assert.match(await figures.innerText(), /Step time\s+2 s\s+log/);
     assert.deepEqual(await axe_faults(page), []);

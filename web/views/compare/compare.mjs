@@ -163,7 +163,7 @@ export default function Compare() {
   return html`<header class="page-head tight"><h1 tabindex="-1">Compare</h1>
       ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides} adding=${adding}
-      set_adding=${set_adding} found=${ready && !resource.problem} />
+      set_adding=${set_adding} found=${ready && !resource.problem && !lacks_trace} />
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${(lacks_tokens || lacks_trace) && tools}
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}

@@ -5,7 +5,14 @@ import { use_api } from "../../base/api.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 
-const cell_of = ({ text, note }) => html`${text || "–"}${note && html`<small>${note}</small>`}`;
+const with_minus = (text) => text.replace(/(^|\s)-(?=\d)/g, "$1−");
+
+const cell_of = ({ text, note }) =>
+  html`${text || "–"}${note && html`<small>${with_minus(note)}</small>`}`;
+
+/** Whether a row has a figure, and not only what is in the head. */
+const says_something = ([, ...cells], [, ...head]) =>
+  cells.some(({ text }, i) => text && text !== head[i]);
 
 /**
  * The first table of the report of these sides.
@@ -19,5 +26,6 @@ export function ComparedFigures({ sides }) {
   return html`<${Card} title="Figures" className="compared-figures"
       note="each with its source, and the difference to the base">
     <${PlainTable} label="Figures of both sides" head=${figures.columns}
-      rows=${figures.rows.map(([first, ...cells]) => [first.text, ...cells.map(cell_of)])} /><//>`;
+      rows=${figures.rows.filter((row) => says_something(row, figures.columns))
+        .map(([first, ...cells]) => [first.text, ...cells.map(cell_of)])} /><//>`;
 }

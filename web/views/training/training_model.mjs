@@ -90,10 +90,11 @@ export function log_sentence(log) {
   const speed = log.tokens_per_s > 0 ? ` at ${count(Math.round(log.tokens_per_s))} tokens/s per GPU`
     : "";
   const loss = log.first_loss === null ? "" : `; the loss goes from ${
-    loss_digits(log.first_loss)} to ${loss_digits(log.last_loss)} over ${
-    plural(log.steps, "step")}`;
-  return log.step_median_ns > 0 ? `A step takes ${time_text(log.step_median_ns)}${speed}${loss}.`
-    : sentence(loss_text(log));
+    loss_digits(log.first_loss)} to ${loss_digits(log.last_loss)}`;
+  const steps = plural(log.steps, "step");
+  return log.step_median_ns > 0
+    ? `A step takes ${time_text(log.step_median_ns)}${speed}${loss}${loss && ` over ${steps}`}.`
+    : `The log has ${steps}${loss}.`;
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */

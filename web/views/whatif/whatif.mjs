@@ -134,8 +134,8 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
           api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
       <p class="whatif-answer" role="status">${now ? answer_text(reply.base, now)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
-      <p class="faint">The recording is replayed as a graph of what waited for what, before anyone
-        makes the change.</p>
+      <p class="footnote">The recording is replayed as a graph of what waited for what, before
+        anyone makes the change.</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
