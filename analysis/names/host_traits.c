@@ -6,9 +6,9 @@
 #include "ingest/base/search.h"
 
 #define KNOWN (1u << 15)
-#define CALL_BITS                                                                        \
-    (1u << HOST_SYNC | 1u << HOST_ALLOCATOR | 1u << HOST_STREAM_WAIT | 1u << HOST_HOLD | \
-     1u << HOST_COLD)
+#define CALL_BITS                                                                            \
+    (1u << HOST_SYNC | 1u << HOST_SYNC_ALL | 1u << HOST_ALLOCATOR | 1u << HOST_STREAM_WAIT | \
+     1u << HOST_HOLD | 1u << HOST_COLD)
 #define OTHER_BITS (1u << HOST_LOADING | 1u << HOST_OPERATOR | 1u << HOST_MODULE)
 
 // "cudaMalloc" -> "Malloc". False if it is not a call of a vendor's library.
@@ -72,6 +72,9 @@ static unsigned traits_of_call(struct str name)
         return 0;
     if (begins_with_any(name, allocating, sizeof allocating / sizeof *allocating))
         return 1u << HOST_ALLOCATOR;
+    if (str_starts_with(name, STR("DeviceSynchronize")) ||
+        str_starts_with(name, STR("CtxSynchronize")))
+        return 1u << HOST_SYNC | 1u << HOST_SYNC_ALL;
     return has(name, STR("Synchronize")) || has(name, STR("Memcpy")) ? 1u << HOST_SYNC : 0;
 }
 

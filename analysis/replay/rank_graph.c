@@ -96,8 +96,7 @@ static bool list_streams(struct graph_build *build, struct err *err)
     return graph_build_sort(build, build->by_end, count, err);
 }
 
-// Device events that had ended by a time.
-static uint32_t count_ended(const struct graph_build *build, int64_t time_ns)
+uint32_t graph_build_ended(const struct graph_build *build, int64_t time_ns)
 {
     return count_upto_i64(FIRST_OF(build->by_end, key), build->facts->device_count,
                           sizeof *build->by_end, time_ns);
@@ -107,7 +106,7 @@ uint32_t graph_build_done(const struct graph_build *build, uint32_t but_track, i
                           int64_t ended_ns)
 {
     enum { MOST_BACK = 256 };
-    uint32_t ended = count_ended(build, ended_ns);
+    uint32_t ended = graph_build_ended(build, ended_ns);
     for (uint32_t back = 0; ended > 0 && back < MOST_BACK; back++, ended--) {
         uint32_t device = build->by_end[ended - 1].a;
         if (build->facts->devices[device].track != but_track &&
@@ -201,7 +200,7 @@ static struct work_border border_at(const struct graph_build *build, int64_t tim
 {
     enum { MOST_EQUAL = 256 };
     const struct facts *facts = build->facts;
-    uint32_t ended = count_ended(build, time_ns);
+    uint32_t ended = graph_build_ended(build, time_ns);
     if (ended == 0)
         return (struct work_border){REPLAY_NONE, false, time_ns - build->graph->begin_ns};
     const struct keyed *last = &build->by_end[ended - 1], *chosen = last;

@@ -14,6 +14,7 @@ struct host_call {
     uint32_t event, track;
     uint32_t launch; // index into facts.launches, or FACTS_NONE
     bool synchronizes;
+    bool of_all_streams; // it waits for the last work of each
 };
 
 // A device event that another one waits for; next: index of one more for the same, or FACTS_NONE.
@@ -79,6 +80,9 @@ uint32_t graph_build_call(const struct graph_build *build, uint32_t call);
 
 // When a device event was launched, or INT64_MIN if that is unknown.
 int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device);
+
+// Device events that had ended by a time: the first ones of by_end.
+uint32_t graph_build_ended(const struct graph_build *build, int64_t time_ns);
 
 // The last device event to end by the second time that was launched before the first, or
 // FACTS_NONE; but_track: not on that row (FACTS_NONE: on any).

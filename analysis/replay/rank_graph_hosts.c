@@ -45,13 +45,14 @@ static uint32_t list_calls(struct graph_build *build, struct keyed *found)
 static void fill_call(struct graph_build *build, const struct keyed *found, struct host_call *call)
 {
     const struct facts *facts = build->facts;
+    unsigned traits = host_traits_of(&build->traits, found->a);
     *call = (struct host_call){.begin_ns = found->key,
                                .end_ns = facts_event_end(facts->trace, found->a),
                                .event = found->a,
                                .track = found->b,
                                .launch = FACTS_NONE,
-                               .synchronizes =
-                                   host_traits_of(&build->traits, found->a) >> HOST_SYNC & 1};
+                               .synchronizes = traits >> HOST_SYNC & 1,
+                               .of_all_streams = traits >> HOST_SYNC_ALL & 1};
     uint32_t low = 0, high = facts->launch_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -271,15 +272,46 @@ static struct own_time own_time(const struct graph_build *build, uint32_t c)
     return own;
 }
 
+static bool is_seen(const uint32_t *tracks, uint32_t count, uint32_t track)
+{
+    uint32_t t = 0;
+    while (t < count && tracks[t] != track)
+        t++;
+    return t < count;
+}
+
+// A call that waits for all streams: after a change the last work of another one may end last.
+static bool add_other_streams(struct graph_build *build, const struct host_call *call,
+                              uint32_t node, const struct own_time *own, struct err *err)
+{
+    enum { MOST_BACK = 256, MOST_STREAMS = 16 };
+    const struct device_event *devices = build->facts->devices;
+    uint32_t tracks[MOST_STREAMS] = {devices[own->device].track}, seen = 1;
+    uint32_t ended = graph_build_ended(build, call->end_ns + CLOCK_NS);
+    for (uint32_t back = 0; ended > 0 && back < MOST_BACK && seen < MOST_STREAMS; back++, ended--) {
+        uint32_t device = build->by_end[ended - 1].a, track = devices[device].track;
+        if (is_seen(tracks, seen, track) ||
+            graph_build_launched_ns(build, device) >= call->begin_ns)
+            continue;
+        tracks[seen++] = track;
+        if (!graph_build_edge(build, device, node, own->lag_ns, err))
+            return false;
+    }
+    return true;
+}
+
 static bool add_call(struct graph_build *build, uint32_t c, struct err *err)
 {
     const struct host_call *call = &build->calls[c];
     const struct own_time own = own_time(build, c);
+    bool of_all = own.device != FACTS_NONE && call->of_all_streams;
     struct work_node work = graph_build_work(call->event, call->track, WORK_CALL);
     uint32_t node;
     return graph_build_node(build, work, own.own_ns, &node, err) &&
            graph_build_edge(build, node - 1, node, 0, err) &&
-           (own.device == FACTS_NONE || graph_build_edge(build, own.device, node, own.lag_ns, err));
+           (own.device == FACTS_NONE ||
+            graph_build_edge(build, own.device, node, own.lag_ns, err)) &&
+           (!of_all || add_other_streams(build, call, node, &own, err));
 }
 
 bool graph_build_hosts(struct graph_build *build, struct err *err)

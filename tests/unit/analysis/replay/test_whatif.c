@@ -121,6 +121,31 @@ static void a_host_that_runs_ahead_gains_only_after_it_waited(void **state)
     hand_end(&hand);
 }
 
+// One kernel ends at 205 us, one on another stream at 165 us; the host goes on 4 us after both.
+static void a_host_that_waits_for_the_device_waits_for_all_its_streams(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_call(&hand, "cudaLaunchKernel", 0, 4000, 1);
+    add_kernel(&hand, "long", 5000, 200000, 1);
+    add_call(&hand, "cudaLaunchKernel", 10000, 4000, 2);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "other",
+                                        .row = 8,
+                                        .begin_ns = 15000,
+                                        .dur_ns = 150000,
+                                        .correlation = 2});
+    add_call(&hand, "cudaDeviceSynchronize", 20000, 189000, 0);
+    add_call(&hand, "cudaLaunchKernel", 259000, 4000, 3);
+    add_kernel(&hand, "last", 264000, 10000, 3);
+    hand_facts(&hand);
+    assert_int_equal(changed(&hand, "scale=1:kernel=*"), 269000);
+    assert_int_equal(changed(&hand, "scale=0.9:kernel=long"), 269000 - 20000);
+    assert_int_equal(changed(&hand, "scale=0.25:kernel=long"), 269000 - 40000);
+    hand_end(&hand);
+}
+
 static int64_t claim_half(const struct finding_case *the_case, const void *context,
                           const struct atom *atom)
 {
@@ -559,6 +584,7 @@ int main(void)
         cmocka_unit_test(what_a_change_brings_is_known_better_than_what_a_step_takes),
         cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
+        cmocka_unit_test(a_host_that_waits_for_the_device_waits_for_all_its_streams),
         cmocka_unit_test(a_finding_gains_what_its_time_is_worth_in_the_replay),
         cmocka_unit_test(the_host_takes_over_where_kernels_get_short),
         cmocka_unit_test(no_launches_no_answer),
