@@ -27,6 +27,15 @@ static const struct facts *facts_of(const struct job_rank *rank)
 
 // --- joint calls --------------------------------------------------------------------------------
 
+// Whether a device event was launched then, as far as that is known: a send and a receive may start
+// and end together.
+static bool launched_at(const struct facts *facts, uint32_t device, int64_t launch_ns)
+{
+    uint32_t launch = facts->devices[device].launch;
+    return launch == FACTS_NONE || launch_ns == INT64_MIN ||
+           facts->trace->begin_ns[facts->launches[launch].event] == launch_ns;
+}
+
 // The node of a call: the device event that starts then. REPLAY_NONE: not found.
 static uint32_t node_of(const struct job_build *build, const struct comm_member *member)
 {
@@ -34,11 +43,13 @@ static uint32_t node_of(const struct job_build *build, const struct comm_member 
     const struct job_rank *rank = &build->job->ranks[member->rank];
     const struct facts *facts = facts_of(rank);
     const struct comm_event *event = &known->events[member->event];
-    int64_t begin_ns = event->begin_ns - known->origin_ns + facts->begin_ns;
+    int64_t shift_ns = facts->begin_ns - known->origin_ns, begin_ns = event->begin_ns + shift_ns;
+    int64_t launch_ns = event->launch_ns + (event->launch_ns == INT64_MIN ? 0 : shift_ns);
     uint32_t at = facts_devices_before(facts, begin_ns);
     for (; at < facts->device_count && facts->devices[at].begin_ns == begin_ns; at++)
         if (facts->devices[at].class == CLASS_COMMUNICATION &&
-            facts->devices[at].end_ns - facts->devices[at].begin_ns == event->dur_ns)
+            facts->devices[at].end_ns - facts->devices[at].begin_ns == event->dur_ns &&
+            launched_at(facts, at, launch_ns))
             return rank->first + at;
     return REPLAY_NONE;
 }

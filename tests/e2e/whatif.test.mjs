@@ -117,6 +117,12 @@ describe("what if", () => {
           `${cause}, rank ${rank}: found ${candidate_ns}, the truth is ${truth_ns}`);
       });
     }
+    // Here a send and a receive of one rank start and end together once.
+    const stages = ["--pp", "4", "--seed", "2103", "--node-gpus", "8", "--flavour", "rocm"];
+    const [fast] = await together(await mesh(...stages), "balanced");
+    const [slow] = await together(await mesh(...stages, "--slow-ranks", "4-7=140"), "balanced");
+    const off_ns = Math.abs(slow.candidate_ns - fast.measured_ns);
+    assert.ok(off_ns <= 0.001 * fast.measured_ns, `a slow stage: ${off_ns} ns off`);
     const wrong = spawnSync(stepscope_bin(), ["whatif", ...[1, 2].map(() =>
       join(temporary("whatif"), "absent.json"))]);
     assert.equal(wrong.status, 3);
