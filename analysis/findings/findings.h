@@ -35,6 +35,7 @@ enum finding_gain {
     FINDING_GAIN_OF_CHANGE, // of the rule's change; of the claim where it has none
     FINDING_GAIN_OF_CLAIM,  // the change would undo more than what is claimed
     FINDING_GAIN_DROPS,     // of the claim, and of the host's time for kernels it claims
+    FINDING_GAIN_FREE_HOST, // of a host that takes no time, in steps that nobody records
     FINDING_GAIN_UNKNOWN,
 };
 

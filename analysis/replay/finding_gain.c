@@ -117,8 +117,21 @@ static bool take_recording(struct taking *taking, struct arena *arena, struct er
     return true;
 }
 
-// What is dropped takes its part of the profiler's time along, which a run without it does not
-// have: both replays are without.
+static void free_host(struct taking *taking)
+{
+    const struct rank_graph *graph = taking->graph;
+    for (uint32_t n = taking->the_case->facts->device_count; n < graph->graph.node_count; n++)
+        if (graph->nodes[n].kind == WORK_HOST || graph->nodes[n].kind == WORK_CALL)
+            taking->dur[n] = 0;
+}
+
+// Time of the host that is dropped takes its part of the profiler's time along, which a run without
+// it does not have: both replays are without.
+static bool drops_host(const struct finding *finding)
+{
+    return finding->gain == FINDING_GAIN_DROPS || finding->gain == FINDING_GAIN_FREE_HOST;
+}
+
 static bool simulate(const struct whatif *whatif, struct taking *taking, struct arena *arena,
                      double *gain_ns, struct err *err)
 {
@@ -129,11 +142,14 @@ static bool simulate(const struct whatif *whatif, struct taking *taking, struct 
     if (!taking->call_of || !taking->dur)
         return false;
     memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
-    if (taking->finding->gain == FINDING_GAIN_DROPS &&
+    if (drops_host(taking->finding) &&
         (!take_recording(taking, arena, err) ||
          !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
         return false;
-    findings_visit(taking->the_case, take_atom, taking);
+    if (taking->finding->gain == FINDING_GAIN_FREE_HOST)
+        free_host(taking);
+    else
+        findings_visit(taking->the_case, take_atom, taking);
     if (!whatif_replay(whatif, taking->dur, arena, gain_ns, err))
         return false;
     *gain_ns -= before_ns;
@@ -157,7 +173,9 @@ bool finding_gain(const void *context, const struct finding_case *the_case,
         *err = (struct err){.pos = ERR_NO_POS};
         return true;
     }
-    *known = ok && taking.known_ns > 0 && taking.known_ns >= LEAST_KNOWN * taking.claimed_ns;
+    bool all = finding->gain == FINDING_GAIN_FREE_HOST;
+    *known =
+        ok && (all || (taking.known_ns > 0 && taking.known_ns >= LEAST_KNOWN * taking.claimed_ns));
     *gain_ns = llround(gain);
     return ok;
 }

@@ -39,11 +39,13 @@ test("the share of the host is given with the profiler and without", async () =>
 });
 
 test("a graph brings what the finding promises", async () => {
-  const { cost_ns } = await finding("small", "no_cuda_graphs");
+  const { cost_ns, gain_ns: gain } = await finding("small", "no_cuda_graphs");
   const { jobs, faults } = truth;
   const recorded = jobs.small.profiled_mean_step_ns - jobs.small_graph.profiled_mean_step_ns;
   within(cost_ns, 0.8 * recorded, recorded, "while recorded");
   within(faults.small.gain_ns, cost_ns - 1855 * 3300, cost_ns, "without the profiler");
+  within(gain, 0.8 * faults.small.gain_ns, faults.small.gain_ns, "simulated without the profiler");
+  assert.equal((await finding("small", "launch_bound")).gain_ns, gain);
   within(await gain_ns(recording("small"), "host_free"), faults.small.gain_ns, 1.02 * recorded,
     "with a host that takes no time");
 });

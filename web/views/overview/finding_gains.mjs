@@ -4,11 +4,11 @@
 import { use_api } from "../../base/api.mjs";
 import { address, has_server } from "../../base/address.mjs";
 import { run_api } from "../run/run_frame.mjs";
-import { changes_of, with_gains } from "./finding_model.mjs";
+import { questions_of, with_gains } from "./finding_model.mjs";
 
 /** Findings with the gains that their tables lack, once these are known. @param {any[]} findings */
 export function use_gains(run, findings) {
-  const changes = changes_of(findings.filter(({ gain_ns }) => gain_ns === null));
+  const changes = questions_of(findings);
   const { data } = use_api(has_server && changes.length > 0
     ? address(run_api(run, "whatif"), { change: changes, order: "gain" }) : null);
   return with_gains(findings, data?.changes ?? []);

@@ -65,13 +65,24 @@ const MOST_CHANGES = 16; // of one question
 export const changes_of = (findings) =>
   [...new Set(findings.map(({ change }) => change).filter(Boolean))].slice(0, MOST_CHANGES);
 
+// What only recording takes of the host is no gain of a free host: both steps are without it.
+const asked_for = (change) =>
+  (change === "host_free" ? ["remove:profiler;host_free", "remove:profiler"] : [change]);
+
+/** What to ask for the gains that findings lack. @param {any[]} findings */
+export const questions_of = (findings) =>
+  [...new Set(changes_of(findings.filter(({ gain_ns }) => gain_ns === null)).flatMap(asked_for))]
+    .slice(0, MOST_CHANGES);
+
 /**
  * Findings with the gains of their changes, where they have none.
  * @param {any[]} findings @param {{change: string, gain_ns: number}[]} answers
  */
 export const with_gains = (findings, answers) => findings.map((finding) => {
-  const answer = answers.find(({ change }) => change === finding.change);
-  return answer && finding.gain_ns === null ? { ...finding, gain_ns: answer.gain_ns } : finding;
+  const gains = asked_for(finding.change).map((asked) =>
+    answers.find(({ change }) => change === asked)?.gain_ns);
+  return finding.gain_ns !== null || gains.includes(undefined) ? finding
+    : { ...finding, gain_ns: gains[0] - (gains[1] ?? 0) };
 });
 
 /** What findings cost together, no time twice. @param {any[]} findings */

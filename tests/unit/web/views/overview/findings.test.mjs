@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
-  own_share, part_findings, saving_of, unjudged }
+  own_share, part_findings, questions_of, saving_of, unjudged, with_gains }
   from "../../../../../web/views/overview/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -123,4 +123,16 @@ test("what was simulated decides the order, whatever the bound says", () => {
   assert.deepEqual(rules(large), ["bubble", "exposed_communication"]);
   assert.equal(gain_text(hidden), "simulated gain 1.00 ms");
   assert.equal(gain_text(bubble), "");
+});
+
+test("a host that takes no time gains nothing of what recording took", () => {
+  const graph = finding("no_cuda_graphs", 13, 13, { gain_ns: null, change: "host_free" });
+  const network = finding("exposed_communication", 9, 9, { gain_ns: null, change: "network_x2" });
+  const known = finding("starved_data_loading", 1, 1, { gain_ns: MS, change: "data_ready" });
+  assert.deepEqual(questions_of([graph, network, known]),
+    ["remove:profiler;host_free", "remove:profiler", "network_x2"]);
+  const answers = [["network_x2", 2], ["remove:profiler", 6], ["remove:profiler;host_free", 15]]
+    .map(([change, gain]) => ({ change, gain_ns: gain * MS }));
+  const gains = with_gains([graph, network, known], answers).map(({ gain_ns }) => gain_ns / MS);
+  assert.deepEqual(gains, [9, 2, 1]);
 });
