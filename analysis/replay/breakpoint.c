@@ -15,7 +15,7 @@ static void shorten(const struct whatif *whatif, const struct path_kernel *kerne
     const struct facts *facts = whatif->facts;
     for (uint32_t d = 0; d < facts->device_count; d++) { // device event d is node d
         if (facts_device_name(facts, d) != kernel->name ||
-            path_part_of(facts, &graph->nodes[d]) != kernel->part)
+            path_part_of(facts, graph, d) != kernel->part)
             continue;
         int64_t dur_ns = graph->dur[d];
         dur[d] = dur_ns - dur_ns / BREAKPOINT_PARTS * parts -

@@ -259,9 +259,9 @@ static int64_t cover_of(struct cover *cover, int64_t begin_ns, int64_t end_ns)
     return sum_ns;
 }
 
-static bool is_host(const struct work_node *node)
+static bool is_host(const struct applied *applied, uint32_t node)
 {
-    return node->kind == WORK_HOST || node->kind == WORK_CALL;
+    return work_is_host(rank_graph_kind(applied->facts, applied->graph, node));
 }
 
 // The nodes of all threads by thread, each thread's in order.
@@ -269,9 +269,14 @@ struct thread_nodes {
     uint32_t *first, *at; // of track t: at[first[t]] .. at[first[t + 1] - 1]
 };
 
-static bool takes_time(const struct rank_graph *graph, uint32_t node)
+static bool takes_time(const struct applied *applied, uint32_t node)
 {
-    return is_host(&graph->nodes[node]) && graph->dur[node] > 0;
+    return is_host(applied, node) && applied->graph->dur[node] > 0;
+}
+
+static uint32_t track_of(const struct applied *applied, uint32_t node)
+{
+    return rank_graph_node(applied->facts, applied->graph, node).track;
 }
 
 static bool list_thread_nodes(struct applied *applied, struct thread_nodes *nodes, struct err *err)
@@ -285,13 +290,13 @@ static bool list_thread_nodes(struct applied *applied, struct thread_nodes *node
         return false;
     uint32_t *next = nodes->first + 1; // ends as the first of the next track
     for (uint32_t n = from; n < graph->graph.node_count; n++)
-        if (takes_time(graph, n))
-            next[graph->nodes[n].track + 1]++;
+        if (takes_time(applied, n))
+            next[track_of(applied, n) + 1]++;
     for (uint32_t t = 0; t < tracks; t++)
         next[t + 1] += next[t];
     for (uint32_t n = from; n < graph->graph.node_count; n++)
-        if (takes_time(graph, n))
-            nodes->at[next[graph->nodes[n].track]++] = n;
+        if (takes_time(applied, n))
+            nodes->at[next[track_of(applied, n)]++] = n;
     return true;
 }
 
@@ -316,7 +321,7 @@ static bool change_thread(struct applied *applied, const struct thread_nodes *no
 static void change_whole_host(struct applied *applied)
 {
     for (uint32_t n = applied->facts->device_count; n < applied->graph->graph.node_count; n++)
-        if (is_host(&applied->graph->nodes[n]))
+        if (is_host(applied, n))
             change_node(applied, n, applied->graph->dur[n]);
 }
 

@@ -13,13 +13,14 @@ const char *path_part_word(enum path_part part)
     return words[part];
 }
 
-enum path_part path_part_of(const struct facts *facts, const struct work_node *node)
+enum path_part path_part_of(const struct facts *facts, const struct rank_graph *graph,
+                            uint32_t node)
 {
     static const enum path_part of_class[] = {[CLASS_COMPUTE] = PATH_COMPUTE,
                                               [CLASS_COMMUNICATION] = PATH_COMMUNICATION,
                                               [CLASS_MEMORY] = PATH_MEMORY};
-    switch ((enum work_kind)node->kind) {
-    case WORK_DEVICE: return of_class[facts->devices[node->event].class];
+    switch (rank_graph_kind(facts, graph, node)) {
+    case WORK_DEVICE: return of_class[facts->devices[node].class];
     case WORK_HOST:
     case WORK_CALL: return PATH_HOST;
     case WORK_UNRECORDED:
@@ -59,7 +60,7 @@ bool critical_path_read(const struct path_span *span, const struct path_reader *
             return false;
         uint32_t edge = replay_holding_edge(span->graph, span->end, node);
         delayed = node;
-        node = edge == REPLAY_NONE ? REPLAY_NONE : span->graph->from[edge];
+        node = edge == REPLAY_NONE ? REPLAY_NONE : replay_edge_to(span->graph, node, edge).from;
     }
     return give(&back, span->begin_ns, (struct path_piece){delayed, true, 0}, err);
 }

@@ -45,7 +45,8 @@ MUST_CHECK bool critical_path_read(const struct path_span *span, const struct pa
                                    struct err *err);
 
 // What the time of a rank's node counts as.
-enum path_part path_part_of(const struct facts *facts, const struct work_node *node);
+enum path_part path_part_of(const struct facts *facts, const struct rank_graph *graph,
+                            uint32_t node);
 
 // Time on the path, by part. A rank's answer adds up those of its steady steps.
 struct path_sums {

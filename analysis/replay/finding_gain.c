@@ -45,12 +45,11 @@ static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
     if (call == REPLAY_NONE)
         return;
     taking->known_ns += (double)ns;
-    uint32_t track = graph->nodes[call].track;
+    uint32_t track = rank_graph_node(facts, graph, call).track;
     uint32_t last =
         call - facts->device_count > MOST_NODES ? call - MOST_NODES : facts->device_count;
     for (uint32_t n = call - 1; ns > 0 && n >= last; n--) {
-        const struct work_node *node = &graph->nodes[n];
-        if (node->track != track)
+        if (rank_graph_node(facts, graph, n).track != track)
             continue;
         if (rank_graph_begin(facts, graph, n) + graph->dur[n] <= gap->begin_ns)
             break;
@@ -68,7 +67,7 @@ static void drop_launch(struct taking *taking, uint32_t device)
     if (call == REPLAY_NONE || facts->launches[launch].count > 1)
         return;
     taking->dur[call] = 0;
-    if (taking->graph->nodes[call - 1].kind == WORK_HOST)
+    if (rank_graph_kind(facts, taking->graph, call - 1) == WORK_HOST)
         taking->dur[call - 1] = 0;
 }
 
@@ -97,9 +96,8 @@ static uint32_t *find_calls(const struct facts *facts, const struct rank_graph *
     for (uint32_t i = 0; call_of && i < facts->launch_count; i++)
         call_of[i] = REPLAY_NONE;
     for (uint32_t n = facts->device_count; call_of && n < graph->graph.node_count; n++) {
-        const struct work_node *node = &graph->nodes[n];
-        uint32_t launch =
-            node->kind == WORK_CALL ? facts_launch_by(facts, node->event) : FACTS_NONE;
+        const struct work_node node = rank_graph_node(facts, graph, n);
+        uint32_t launch = node.kind == WORK_CALL ? facts_launch_by(facts, node.event) : FACTS_NONE;
         if (launch != FACTS_NONE)
             call_of[launch] = n;
     }
@@ -120,8 +118,9 @@ static bool take_recording(struct taking *taking, struct arena *arena, struct er
 static void free_host(struct taking *taking)
 {
     const struct rank_graph *graph = taking->graph;
-    for (uint32_t n = taking->the_case->facts->device_count; n < graph->graph.node_count; n++)
-        if (graph->nodes[n].kind == WORK_HOST || graph->nodes[n].kind == WORK_CALL)
+    const struct facts *facts = taking->the_case->facts;
+    for (uint32_t n = facts->device_count; n < graph->graph.node_count; n++)
+        if (work_is_host(rank_graph_kind(facts, graph, n)))
             taking->dur[n] = 0;
 }
 

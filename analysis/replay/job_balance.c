@@ -14,12 +14,13 @@ enum balanced { BALANCED_COMPUTE, BALANCED_COPIES, BALANCED_HOST, BALANCED_KINDS
 
 static int kind_of(const struct job_rank *rank, uint32_t node)
 {
-    const struct work_node *work = &rank->whatif->graph.nodes[node];
-    if (work->kind == WORK_HOST || work->kind == WORK_CALL)
+    const struct facts *facts = rank->whatif->facts;
+    enum work_kind work = rank_graph_kind(facts, &rank->whatif->graph, node);
+    if (work_is_host(work))
         return BALANCED_HOST;
-    if (work->kind != WORK_DEVICE)
+    if (work != WORK_DEVICE)
         return -1;
-    uint8_t class = rank->whatif->facts->devices[work->event].class;
+    uint8_t class = facts->devices[node].class;
     return class == CLASS_COMPUTE ? BALANCED_COMPUTE : class == CLASS_MEMORY ? BALANCED_COPIES : -1;
 }
 
@@ -95,9 +96,9 @@ static bool list_nodes(const struct job_rank *rank, int kind, struct arena *scra
 static str_id name_of(const struct job_rank *rank, uint32_t node)
 {
     const struct facts *facts = rank->whatif->facts;
-    const struct work_node *work = &rank->whatif->graph.nodes[node];
-    return work->kind == WORK_DEVICE ? facts_device_name(facts, work->event)
-                                     : facts->trace->name[work->event];
+    const struct work_node work = rank_graph_node(facts, &rank->whatif->graph, node);
+    return work.kind == WORK_DEVICE ? facts_device_name(facts, work.event)
+                                    : facts->trace->name[work.event];
 }
 
 static uint64_t names_of(const struct job_replay *job, const struct kind_nodes *nodes, uint32_t r)

@@ -136,9 +136,12 @@ static void add_rank(struct job_build *build, uint32_t r)
     for (uint32_t n = 0; n < own->node_count; n++) {
         uint32_t arrival = build->arrival_of[rank->first + n];
         uint32_t to = arrival == REPLAY_NONE ? rank->first + n : arrival;
-        for (uint32_t e = own->first[n]; e < own->first[n + 1]; e++)
-            add_edge(build, rank->first + own->from[e], to, own->lag[e]);
-        if (own->first[n] == own->first[n + 1])
+        uint32_t edges = replay_edges_to(own, n);
+        for (uint32_t k = 0; k < edges; k++) {
+            struct replay_edge edge = replay_edge_to(own, n, k);
+            add_edge(build, rank->first + edge.from, to, edge.lag);
+        }
+        if (edges == 0)
             add_edge(build, build->job->first_origin + r, to, 0);
     }
 }
@@ -277,7 +280,7 @@ static uint32_t delayed_rank(const struct summing *summing, uint32_t node)
         return node - job->first_origin;
     if (node < job->first_arrival)
         return rank_with(job, node);
-    uint32_t from = job->graph.from[job->graph.first[node]]; // what arrives is of one rank
+    uint32_t from = replay_edge_to(&job->graph, node, 0).from; // what arrives is of one rank
     return from < job->first_origin ? rank_with(job, from) : from - job->first_origin;
 }
 
@@ -293,7 +296,7 @@ static enum path_part add_work(const struct summing *summing, uint32_t node, int
     const struct job_rank *rank = &job->ranks[r];
     summing->path->ranks[r].own_ns += ns;
     return is_origin ? PATH_UNRECORDED
-                     : path_part_of(facts_of(rank), &rank->whatif->graph.nodes[node - rank->first]);
+                     : path_part_of(facts_of(rank), &rank->whatif->graph, node - rank->first);
 }
 
 static bool add_piece(void *context, const struct path_piece *piece, struct err *err)
@@ -437,7 +440,7 @@ static void place_arrivals(const struct job_replay *job, struct overlap *overlap
 {
     for (uint32_t j = 0; j < job->join_count; j++)
         for (uint32_t m = 0; m < job->joins[j].count; m++) {
-            uint32_t arrival = job->graph.from[job->graph.first[job->first_join + j] + m];
+            uint32_t arrival = replay_edge_to(&job->graph, job->first_join + j, m).from;
             overlap->lane[arrival] = overlap->lane[job->members[job->joins[j].first + m]];
         }
 }

@@ -50,9 +50,9 @@ bool overlap_add(struct overlap *overlap, const struct change_list *list, const 
 {
     bool *loose = overlap->loose + first;
     for (uint32_t n = 0; n < rank->graph.node_count; n++) {
-        const struct work_node *node = &rank->nodes[n];
-        bool is_thread = node->kind == WORK_HOST || node->kind == WORK_CALL;
-        overlap->lane[first + n] = is_thread ? OVERLAP_THREAD : overlap->lane_count + node->track;
+        const struct work_node node = rank_graph_node(facts, rank, n);
+        bool is_thread = work_is_host(node.kind);
+        overlap->lane[first + n] = is_thread ? OVERLAP_THREAD : overlap->lane_count + node.track;
     }
     overlap->lane_count += facts->trace->track_count;
     if (!change_overlapped(list, facts, rank, loose, err))
@@ -79,14 +79,14 @@ static bool is_kept(const struct overlap *overlap, uint32_t from, uint32_t to)
     return !overlap->loose[from] || overlap->lane[from] == overlap->lane[to];
 }
 
-static void list_edge(struct listing *listing, uint32_t to, uint32_t e)
+static void list_edge(struct listing *listing, struct replay_edge edge)
 {
     const struct overlap *overlap = listing->overlap;
-    uint32_t from = listing->graph->from[e];
-    if (!is_kept(overlap, from, to)) // a stream has its own order without it
-        from = overlap->lane[to] == OVERLAP_THREAD ? overlap->stand_in[from] : REPLAY_NONE;
-    if (from != REPLAY_NONE)
-        listing->edges[listing->count++] = (struct replay_edge){from, to, listing->graph->lag[e]};
+    if (!is_kept(overlap, edge.from, edge.to)) // a stream has its own order without it
+        edge.from =
+            overlap->lane[edge.to] == OVERLAP_THREAD ? overlap->stand_in[edge.from] : REPLAY_NONE;
+    if (edge.from != REPLAY_NONE)
+        listing->edges[listing->count++] = edge;
 }
 
 // Nothing may start without a reason: what waits for nothing else goes on waiting.
@@ -94,12 +94,12 @@ static void list_node(struct listing *listing, uint32_t node)
 {
     const struct replay_graph *graph = listing->graph;
     size_t before = listing->count;
-    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++)
-        list_edge(listing, node, e);
+    uint32_t edges = replay_edges_to(graph, node);
+    for (uint32_t k = 0; k < edges; k++)
+        list_edge(listing, replay_edge_to(graph, node, k));
     bool none = listing->count == before;
-    for (uint32_t e = graph->first[node]; none && e < graph->first[node + 1]; e++)
-        listing->edges[listing->count++] =
-            (struct replay_edge){graph->from[e], node, graph->lag[e]};
+    for (uint32_t k = 0; none && k < edges; k++)
+        listing->edges[listing->count++] = replay_edge_to(graph, node, k);
 }
 
 bool overlap_make(const struct overlap *overlap, const struct replay_graph *graph,

@@ -2,30 +2,40 @@
 // Nodes are the device events, then what the threads do, then what is known only by its length.
 #include "analysis/replay/rank_graph_build.h"
 
+#include "analysis/facts/track_pairs.h"
 #include "ingest/base/search.h"
 
-bool graph_build_node(struct graph_build *build, struct work_node node, int64_t dur_ns,
-                      uint32_t *index, struct err *err)
+bool graph_build_node(struct graph_build *build, int64_t dur_ns, uint32_t *index, struct err *err)
 {
     struct rank_graph *graph = build->graph;
     if (build->node_count == build->node_room) {
-        size_t room = build->node_room + build->node_room / 4 + 1024, old = build->node_room;
-        void *nodes = arena_grow(build->arena, graph->nodes, old * sizeof *graph->nodes,
-                                 room * sizeof *graph->nodes, err);
-        if (!nodes)
-            return false;
-        graph->nodes = nodes;
-        void *dur = arena_grow(build->arena, graph->dur, old * sizeof *graph->dur,
-                               room * sizeof *graph->dur, err);
+        size_t room = build->node_room + build->node_room / 4 + 1024, size = sizeof *graph->dur;
+        void *dur = arena_grow(build->arena, graph->dur, build->node_room * size, room * size, err);
         if (!dur)
             return false;
         graph->dur = dur;
         build->node_room = room;
     }
     *index = build->node_count++;
-    graph->nodes[*index] = node;
     graph->dur[*index] = dur_ns;
     return true;
+}
+
+bool graph_build_other(struct graph_build *build, struct work_node node, int64_t dur_ns,
+                       uint32_t *index, struct err *err)
+{
+    struct rank_graph *graph = build->graph;
+    if (build->other_count == build->other_room) {
+        size_t room = build->other_room + build->other_room / 4 + 64, size = sizeof *graph->others;
+        void *others =
+            arena_grow(build->arena, graph->others, build->other_room * size, room * size, err);
+        if (!others)
+            return false;
+        graph->others = others;
+        build->other_room = room;
+    }
+    graph->others[build->other_count++] = node;
+    return graph_build_node(build, dur_ns, index, err);
 }
 
 bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to, int64_t lag_ns,
@@ -171,16 +181,58 @@ static bool learn_delays(struct graph_build *build, struct err *err)
     return ok;
 }
 
-// --- times --------------------------------------------------------------------------------------
+// --- nodes --------------------------------------------------------------------------------------
+
+// Of a node that is no device event: its call, graph->call_count for all others.
+static uint32_t call_of(const struct facts *facts, const struct rank_graph *graph, uint32_t node)
+{
+    uint32_t call = (node - facts->device_count) / 2;
+    return call < graph->call_count ? call : graph->call_count;
+}
+
+static const struct work_node *other_of(const struct facts *facts, const struct rank_graph *graph,
+                                        uint32_t node)
+{
+    return &graph->others[node - facts->device_count - 2 * graph->call_count];
+}
+
+enum work_kind rank_graph_kind(const struct facts *facts, const struct rank_graph *graph,
+                               uint32_t node)
+{
+    if (node < facts->device_count)
+        return WORK_DEVICE;
+    if (call_of(facts, graph, node) == graph->call_count)
+        return (enum work_kind)other_of(facts, graph, node)->kind;
+    if ((node - facts->device_count) % 2)
+        return WORK_CALL;
+    // Before the first call of a thread that nothing else handed over to.
+    return replay_edges_to(&graph->graph, node) ? WORK_HOST : WORK_LEAD;
+}
+
+struct work_node rank_graph_node(const struct facts *facts, const struct rank_graph *graph,
+                                 uint32_t node)
+{
+    enum work_kind kind = rank_graph_kind(facts, graph, node);
+    if (kind == WORK_DEVICE)
+        return graph_build_work(node, facts->devices[node].track, kind);
+    uint32_t call = call_of(facts, graph, node);
+    if (call == graph->call_count)
+        return *other_of(facts, graph, node);
+    uint32_t event = graph->calls[call];
+    return graph_build_work(event, track_of_event(facts->trace, event), kind);
+}
 
 int64_t rank_graph_begin(const struct facts *facts, const struct rank_graph *graph, uint32_t node)
 {
-    const struct work_node *work = &graph->nodes[node];
-    switch ((enum work_kind)work->kind) {
-    case WORK_DEVICE: return facts->devices[work->event].begin_ns;
-    case WORK_HOST: return facts->trace->begin_ns[work->event] - graph->dur[node];
-    case WORK_CALL: return facts->trace->begin_ns[work->event];
-    case WORK_UNRECORDED: return facts->devices[work->event].begin_ns - graph->dur[node];
+    if (node < facts->device_count)
+        return facts->devices[node].begin_ns;
+    uint32_t call = call_of(facts, graph, node);
+    switch (rank_graph_kind(facts, graph, node)) {
+    case WORK_HOST: return facts->trace->begin_ns[graph->calls[call]] - graph->dur[node];
+    case WORK_CALL: return facts->trace->begin_ns[graph->calls[call]];
+    case WORK_UNRECORDED:
+        return facts->devices[other_of(facts, graph, node)->event].begin_ns - graph->dur[node];
+    case WORK_DEVICE:
     case WORK_LEAD: break;
     }
     return graph->begin_ns;
@@ -246,7 +298,7 @@ static bool place_steps(struct graph_build *build, struct err *err)
 
 // --- all ----------------------------------------------------------------------------------------
 
-// Room for all nodes but the few of what was not recorded.
+// Room for all nodes but the few of what was not recorded, and the calls' events.
 static bool make_room(struct graph_build *build, struct err *err)
 {
     struct rank_graph *graph = build->graph;
@@ -255,9 +307,12 @@ static bool make_room(struct graph_build *build, struct err *err)
         return err_set(err, ERR_LIMIT, "%zu device events and %zu calls are too many to replay",
                        devices, calls);
     build->node_room = devices + 2 * calls + 1024;
-    graph->nodes = arena_room(build->arena, build->node_room, sizeof *graph->nodes, err);
     graph->dur = arena_room(build->arena, build->node_room, sizeof *graph->dur, err);
-    return graph->nodes && graph->dur;
+    graph->calls = arena_room(build->arena, calls + 1, sizeof *graph->calls, err);
+    graph->call_count = build->call_count;
+    for (size_t c = 0; graph->calls && c < calls; c++)
+        graph->calls[c] = build->calls[c].event;
+    return graph->dur && graph->calls;
 }
 
 static bool add_device_nodes(struct graph_build *build, struct err *err)
@@ -268,8 +323,7 @@ static bool add_device_nodes(struct graph_build *build, struct err *err)
         const struct device_event *device = &facts->devices[d];
         int64_t dur_ns = device->end_ns - device->begin_ns;
         build->graph->device_ns += dur_ns;
-        struct work_node work = graph_build_work(d, device->track, WORK_DEVICE);
-        if (!graph_build_node(build, work, dur_ns, &node, err))
+        if (!graph_build_node(build, dur_ns, &node, err))
             return false;
     }
     return true;

@@ -34,9 +34,13 @@ struct work_step {
     struct work_border begin, end;
 };
 
+// Device event i is node i. The calls follow, each with two nodes: what its thread did before it,
+// and itself; then all others.
 struct rank_graph {
     struct replay_graph graph;
-    struct work_node *nodes; // device event i is node i
+    uint32_t *calls; // events
+    uint32_t call_count;
+    struct work_node *others;
     int64_t *dur;            // per node, ns
     int64_t begin_ns;        // the start of the replay, as recorded
     struct work_step *steps; // the steady ones
@@ -50,6 +54,18 @@ struct rank_graph {
 // Arrays live in arena. ERR_FORMAT if the recording contradicts itself. O(n log n)
 MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena,
                                 struct rank_graph *graph, struct err *err);
+
+// What a node is, and its kind alone.
+struct work_node rank_graph_node(const struct facts *facts, const struct rank_graph *graph,
+                                 uint32_t node);
+enum work_kind rank_graph_kind(const struct facts *facts, const struct rank_graph *graph,
+                               uint32_t node);
+
+// Whether it is a thread's.
+static inline bool work_is_host(enum work_kind kind)
+{
+    return kind == WORK_HOST || kind == WORK_CALL;
+}
 
 // When a node began, as recorded.
 int64_t rank_graph_begin(const struct facts *facts, const struct rank_graph *graph, uint32_t node);

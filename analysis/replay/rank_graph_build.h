@@ -55,8 +55,8 @@ struct graph_build {
     int64_t launch_ns, gap_ns, return_ns; // the least delays: from the start of a launch to its
                                           // event, between two events of a stream, and from the
                                           // end of what a call waits for to its return
-    size_t node_room, edge_room;
-    uint32_t node_count;
+    size_t node_room, other_room, edge_room;
+    uint32_t node_count, other_count;
     struct replay_edge *edges;
     size_t edge_count;
 };
@@ -68,8 +68,11 @@ static inline struct work_node graph_build_work(uint32_t event, uint32_t track, 
     return (struct work_node){event, track & ((1u << 29) - 1), kind & 7};
 }
 
-MUST_CHECK bool graph_build_node(struct graph_build *build, struct work_node node, int64_t dur_ns,
-                                 uint32_t *index, struct err *err);
+// A node of a device event or a call, in their order; and any other, after those.
+MUST_CHECK bool graph_build_node(struct graph_build *build, int64_t dur_ns, uint32_t *index,
+                                 struct err *err);
+MUST_CHECK bool graph_build_other(struct graph_build *build, struct work_node node, int64_t dur_ns,
+                                  uint32_t *index, struct err *err);
 // lag_ns is limited to what an edge holds.
 MUST_CHECK bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to,
                                  int64_t lag_ns, struct err *err);

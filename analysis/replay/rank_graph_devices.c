@@ -41,7 +41,10 @@ static void add_hold(struct graph_build *build, struct holds *holds, struct held
 static void add_launch(struct graph_build *build, struct holds *holds, uint32_t device)
 {
     const struct device_event *event = &build->facts->devices[device];
-    if (event->launch == FACTS_NONE)
+    uint32_t before = build->previous[device];
+    // Of a graph's events, those after the first of a stream follow that.
+    if (event->launch == FACTS_NONE ||
+        (before != FACTS_NONE && build->facts->devices[before].launch == event->launch))
         return;
     uint32_t call = build->launch_call[event->launch];
     struct held held = {graph_build_before(build, call), build->launch_ns,
@@ -49,10 +52,18 @@ static void add_launch(struct graph_build *build, struct holds *holds, uint32_t 
     add_hold(build, holds, held, event->begin_ns);
 }
 
+static bool is_held_by(const struct holds *holds, uint32_t node)
+{
+    uint32_t h = 0;
+    while (h < holds->count && holds->at[h].node != node)
+        h++;
+    return h < holds->count;
+}
+
 static void add_device(struct graph_build *build, struct holds *holds, uint32_t device,
                        uint32_t before)
 {
-    if (before == FACTS_NONE || before == device)
+    if (before == FACTS_NONE || before == device || is_held_by(holds, before))
         return;
     struct held held = {before, build->gap_ns,
                         build->facts->devices[before].end_ns + build->gap_ns};
@@ -122,7 +133,7 @@ static bool add_missing(struct graph_build *build, struct held *last, uint32_t d
     }
     struct work_node work = graph_build_work(device, event->track, WORK_UNRECORDED);
     uint32_t node;
-    return graph_build_node(build, work, missing_ns, &node, err) &&
+    return graph_build_other(build, work, missing_ns, &node, err) &&
            add_edge(build, last, node, err) && graph_build_edge(build, node, device, 0, err);
 }
 
@@ -144,10 +155,10 @@ static bool add_edges(struct graph_build *build, struct holds *holds, uint32_t d
 static bool add_lead(struct graph_build *build, uint32_t device, struct err *err)
 {
     int64_t from_ns = build->graph->begin_ns;
-    struct work_node work = graph_build_work(device, build->graph->nodes[device].track, WORK_LEAD);
+    const struct device_event *event = &build->facts->devices[device];
+    struct work_node work = graph_build_work(device, event->track, WORK_LEAD);
     uint32_t node;
-    return graph_build_node(build, work, build->facts->devices[device].begin_ns - from_ns, &node,
-                            err) &&
+    return graph_build_other(build, work, event->begin_ns - from_ns, &node, err) &&
            graph_build_edge(build, node, device, 0, err);
 }
 

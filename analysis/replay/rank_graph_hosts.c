@@ -233,10 +233,8 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
         after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns, &until_ns);
     build->silent_waits += device != FACTS_NONE;
     int64_t own_ns = call->begin_ns - (device == FACTS_NONE ? from_ns : until_ns);
-    struct work_node work =
-        graph_build_work(call->event, call->track, after == FACTS_NONE ? WORK_LEAD : WORK_HOST);
     uint32_t before;
-    if (!graph_build_node(build, work, own_ns, &before, err))
+    if (!graph_build_node(build, own_ns, &before, err))
         return false;
     assert(before == graph_build_before(build, c));
     if (device != FACTS_NONE &&
@@ -305,9 +303,8 @@ static bool add_call(struct graph_build *build, uint32_t c, struct err *err)
     const struct host_call *call = &build->calls[c];
     const struct own_time own = own_time(build, c);
     bool of_all = own.device != FACTS_NONE && call->of_all_streams;
-    struct work_node work = graph_build_work(call->event, call->track, WORK_CALL);
     uint32_t node;
-    return graph_build_node(build, work, own.own_ns, &node, err) &&
+    return graph_build_node(build, own.own_ns, &node, err) &&
            graph_build_edge(build, node - 1, node, 0, err) &&
            (own.device == FACTS_NONE ||
             graph_build_edge(build, own.device, node, own.lag_ns, err)) &&

@@ -25,13 +25,13 @@ bool recording_time(const struct facts *facts, const struct rank_graph *graph, s
     if (trace->job.recorder != RECORDER_PYTORCH)
         return true;
     for (uint32_t n = facts->device_count; n < graph->graph.node_count; n++) {
-        const struct work_node *node = &graph->nodes[n];
-        if (node->kind != WORK_HOST && node->kind != WORK_CALL)
+        const struct work_node node = rank_graph_node(facts, graph, n);
+        if (!work_is_host(node.kind))
             continue;
         int64_t begin_ns = rank_graph_begin(facts, graph, n), dur_ns = graph->dur[n];
         int64_t all_ns =
-            FINDING_RECORDING_NS * count_operators(trace, &trace->tracks[node->track],
-                                                   &next[node->track], begin_ns, begin_ns + dur_ns);
+            FINDING_RECORDING_NS * count_operators(trace, &trace->tracks[node.track],
+                                                   &next[node.track], begin_ns, begin_ns + dur_ns);
         (*ns)[n] = all_ns < dur_ns ? all_ns : dur_ns;
     }
     return true;

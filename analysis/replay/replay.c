@@ -7,22 +7,49 @@
 
 // --- the graph ----------------------------------------------------------------------------------
 
+// While edges are placed: the edge that is not listed was met.
+#define MET        0x40000000u
+#define MOST_EDGES (MET - 1)
+
+static bool is_plain(const struct replay_edge *edge)
+{
+    return edge->to == edge->from + 1 && edge->lag == 0;
+}
+
+// Counts the listed edges of each node, and sets `first`. Returns their sum.
+static uint32_t count_edges(const struct replay_edge *edges, size_t count,
+                            struct replay_graph *graph)
+{
+    uint32_t *first = graph->first, sum = 0;
+    for (size_t e = 0; e < count; e++) {
+        uint32_t *of = &first[edges[e].to + 1];
+        *of = *of == 0 && is_plain(&edges[e]) ? REPLAY_FOLLOWS : *of + 1;
+    }
+    for (uint32_t n = 0; n < graph->node_count; n++) {
+        uint32_t of = first[n + 1];
+        first[n] = sum | (of & REPLAY_FOLLOWS);
+        sum += of & ~REPLAY_FOLLOWS;
+    }
+    first[graph->node_count] = sum;
+    return sum;
+}
+
 // Places the edges by the node they lead to (a counting sort, stable).
 static void place_edges(const struct replay_edge *edges, size_t count, struct replay_graph *graph)
 {
     uint32_t *first = graph->first;
-    for (size_t e = 0; e < count; e++)
-        first[edges[e].to + 1]++;
-    for (uint32_t n = 0; n < graph->node_count; n++)
-        first[n + 1] += first[n];
     for (size_t e = 0; e < count; e++) {
-        uint32_t at = first[edges[e].to]++;
+        uint32_t *next = &first[edges[e].to];
+        if ((*next & (REPLAY_FOLLOWS | MET)) == REPLAY_FOLLOWS) {
+            *next |= MET; // it is the first
+            continue;
+        }
+        uint32_t at = (*next)++ & MOST_EDGES;
         graph->from[at] = edges[e].from;
         graph->lag[at] = edges[e].lag;
     }
-    for (uint32_t n = graph->node_count; n > 0; n--)
-        first[n] = first[n - 1];
-    first[0] = 0;
+    for (uint32_t n = graph->node_count; n-- > 0;)
+        first[n] = (first[n] & REPLAY_FOLLOWS) | (n ? first[n - 1] & MOST_EDGES : 0);
 }
 
 static bool is_ordered(const struct replay_edge *edges, size_t count)
@@ -49,14 +76,16 @@ static bool make_followers(const struct replay_graph *graph, struct arena *arena
     if (!followers->first || !followers->to || !followers->open)
         return false;
     uint32_t *next = followers->first + 1; // ends as the first of the next node
-    for (uint32_t e = 0; e < graph->edge_count; e++)
+    for (uint32_t e = 0; e < graph->first[nodes]; e++)
         next[graph->from[e] + 1]++;
+    for (uint32_t n = 0; n < nodes; n++)
+        next[n] += replay_follows(graph, n); // of the node before
     for (uint32_t n = 0; n < nodes; n++)
         next[n + 1] += next[n];
     for (uint32_t n = 0; n < nodes; n++) {
-        followers->open[n] = graph->first[n + 1] - graph->first[n];
-        for (uint32_t e = graph->first[n]; e < graph->first[n + 1]; e++)
-            followers->to[next[graph->from[e]]++] = n;
+        uint32_t edges = followers->open[n] = replay_edges_to(graph, n);
+        for (uint32_t k = 0; k < edges; k++)
+            followers->to[next[replay_edge_to(graph, n, k).from]++] = n;
     }
     return true;
 }
@@ -92,16 +121,19 @@ static bool find_order(struct replay_graph *graph, struct budget *budget, struct
 bool replay_graph_make(const struct replay_edge *edges, size_t edge_count, uint32_t node_count,
                        struct arena *arena, struct replay_graph *graph, struct err *err)
 {
-    if (node_count == UINT32_MAX || edge_count >= UINT32_MAX)
+    if (node_count == UINT32_MAX || edge_count > MOST_EDGES)
         return err_set(err, ERR_LIMIT, "a graph of %zu edges is too large to replay", edge_count);
     *graph = (struct replay_graph){.node_count = node_count, .edge_count = (uint32_t)edge_count};
     graph->first = arena_array(arena, (size_t)node_count + 1, sizeof *graph->first, err);
-    graph->from = arena_room(arena, edge_count + 1, sizeof *graph->from, err);
-    graph->lag = arena_room(arena, edge_count + 1, sizeof *graph->lag, err);
-    if (!graph->first || !graph->from || !graph->lag)
+    if (!graph->first)
         return false;
     for (size_t e = 0; e < edge_count; e++)
         assert(edges[e].from < node_count && edges[e].to < node_count);
+    size_t listed = count_edges(edges, edge_count, graph);
+    graph->from = arena_room(arena, listed + 1, sizeof *graph->from, err);
+    graph->lag = arena_room(arena, listed + 1, sizeof *graph->lag, err);
+    if (!graph->from || !graph->lag)
+        return false;
     place_edges(edges, edge_count, graph);
     if (is_ordered(edges, edge_count))
         return true;
@@ -120,7 +152,7 @@ bool replay_fits(const struct replay_graph *graph, const int64_t *dur, struct er
     uint64_t sum = 0;
     for (uint32_t n = 0; n < graph->node_count && sum <= most; n++)
         sum += magnitude(dur[n]) > most ? most + 1 : magnitude(dur[n]);
-    for (uint32_t e = 0; e < graph->edge_count && sum <= most; e++)
+    for (uint32_t e = 0; e < graph->first[graph->node_count] && sum <= most; e++)
         sum += magnitude(graph->lag[e]);
     return sum <= most || err_set(err, ERR_LIMIT, "times too long to replay");
 }
@@ -134,11 +166,15 @@ static inline uint32_t node_at(const struct replay_graph *graph, uint32_t at)
 
 static inline int64_t start_of(const struct replay_graph *graph, const int64_t *end, uint32_t node)
 {
-    uint32_t e = graph->first[node], stop = graph->first[node + 1];
-    if (e == stop)
-        return 0;
-    int64_t start = end[graph->from[e]] + graph->lag[e];
-    for (e++; e < stop; e++) {
+    uint32_t e = replay_first(graph, node), stop = replay_first(graph, node + 1);
+    int64_t start = 0;
+    if (replay_follows(graph, node))
+        start = end[node - 1];
+    else if (e < stop) {
+        start = end[graph->from[e]] + graph->lag[e];
+        e++;
+    }
+    for (; e < stop; e++) {
         int64_t ready = end[graph->from[e]] + graph->lag[e];
         start = ready > start ? ready : start;
     }
@@ -159,9 +195,12 @@ int64_t replay_run(const struct replay_graph *graph, const int64_t *dur, int64_t
 static inline void start_lanes(const struct replay_graph *graph, const int64_t *end, uint32_t node,
                                int64_t start[REPLAY_LANES])
 {
-    uint32_t first = graph->first[node], stop = graph->first[node + 1];
-    for (int k = 0; k < REPLAY_LANES; k++)
-        start[k] = first == stop ? 0 : INT64_MIN;
+    uint32_t first = replay_first(graph, node), stop = replay_first(graph, node + 1);
+    if (replay_follows(graph, node))
+        memcpy(start, &end[((size_t)node - 1) * REPLAY_LANES], REPLAY_LANES * sizeof *start);
+    else
+        for (int k = 0; k < REPLAY_LANES; k++)
+            start[k] = first == stop ? 0 : INT64_MIN;
     for (uint32_t e = first; e < stop; e++) {
         const int64_t *ready = &end[(size_t)graph->from[e] * REPLAY_LANES];
         int64_t lag = graph->lag[e];
@@ -193,7 +232,9 @@ static void hand_back(const struct replay_graph *graph, const int64_t *dur, uint
                       int64_t *latest_ends)
 {
     int64_t start = latest_ends[node] - dur[node];
-    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
+    if (replay_follows(graph, node) && start < latest_ends[node - 1])
+        latest_ends[node - 1] = start;
+    for (uint32_t e = replay_first(graph, node); e < replay_first(graph, node + 1); e++) {
         int64_t *latest = &latest_ends[graph->from[e]];
         *latest = start - graph->lag[e] < *latest ? start - graph->lag[e] : *latest;
     }
@@ -228,9 +269,12 @@ void replay_slack_to(const struct replay_graph *graph, const int64_t *dur, const
 uint32_t replay_holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node)
 {
     int64_t start = start_of(graph, end, node);
-    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++)
-        if (end[graph->from[e]] + graph->lag[e] == start)
-            return e;
+    uint32_t edges = replay_edges_to(graph, node);
+    for (uint32_t k = 0; k < edges; k++) {
+        struct replay_edge edge = replay_edge_to(graph, node, k);
+        if (end[edge.from] + edge.lag == start)
+            return k;
+    }
     return REPLAY_NONE;
 }
 
@@ -244,7 +288,7 @@ uint32_t replay_path(const struct replay_graph *graph, const int64_t *end, struc
     while (node != REPLAY_NONE) {
         uint32_t edge = replay_holding_edge(graph, end, node);
         hops[count++] = (struct replay_hop){node, edge};
-        node = edge == REPLAY_NONE ? REPLAY_NONE : graph->from[edge];
+        node = edge == REPLAY_NONE ? REPLAY_NONE : replay_edge_to(graph, node, edge).from;
     }
     for (uint32_t i = 0; i < count / 2; i++) {
         struct replay_hop hop = hops[i];

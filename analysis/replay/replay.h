@@ -26,14 +26,44 @@ struct replay_edge {
     int32_t lag;
 };
 
-// The edges by the node they lead to: those of node n are first[n] .. first[n + 1] - 1.
+// Set in `first`: the node's first edge is from the node before it, without a lag, and not listed.
+#define REPLAY_FOLLOWS 0x80000000u
+
+// The edges by the node they lead to. Most nodes of a thread just follow the one before.
 struct replay_graph {
-    uint32_t node_count, edge_count;
-    uint32_t *first; // node_count + 1
-    uint32_t *from;
+    uint32_t node_count, edge_count; // of all edges
+    uint32_t *first;                 // node_count + 1: where the listed edges of each node begin
+    uint32_t *from;                  // of listed ones
     int32_t *lag;
     uint32_t *order; // topological; NULL if the nodes are numbered like that
 };
+
+static inline bool replay_follows(const struct replay_graph *graph, uint32_t node)
+{
+    return graph->first[node] & REPLAY_FOLLOWS;
+}
+
+// Where the listed edges of a node begin, of node + 1: end.
+static inline uint32_t replay_first(const struct replay_graph *graph, uint32_t node)
+{
+    return graph->first[node] & ~REPLAY_FOLLOWS;
+}
+
+// How many edges lead to a node, and the k-th of them.
+static inline uint32_t replay_edges_to(const struct replay_graph *graph, uint32_t node)
+{
+    return replay_first(graph, node + 1) - replay_first(graph, node) + replay_follows(graph, node);
+}
+
+static inline struct replay_edge replay_edge_to(const struct replay_graph *graph, uint32_t node,
+                                                uint32_t k)
+{
+    bool follows = replay_follows(graph, node);
+    if (follows && k == 0)
+        return (struct replay_edge){node - 1, node, 0};
+    uint32_t e = replay_first(graph, node) + k - follows;
+    return (struct replay_edge){graph->from[e], node, graph->lag[e]};
+}
 
 // Arrays live in arena; the edges may be in any order and stay the caller's. ERR_FORMAT if the
 // edges form a cycle. O(nodes + edges). Fastest to replay if every edge leads to a higher number.
@@ -61,12 +91,12 @@ void replay_slack(const struct replay_graph *graph, const int64_t *dur, const in
 void replay_slack_to(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
                      const struct replay_nodes *targets, int64_t *slack);
 
-// A node of the critical path, and the edge that held it up (REPLAY_NONE for the first node).
+// A node of the critical path, and which of its edges held it up (REPLAY_NONE for the first node).
 struct replay_hop {
     uint32_t node, edge;
 };
 
-// The edge that held a node up: the first of those that allowed it latest. REPLAY_NONE without any.
+// Which edge held a node up: the first of those that allowed it latest. REPLAY_NONE without any.
 uint32_t replay_holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node);
 
 // Fills hops (room for node_count) in the order of time and returns their count. Their durations

@@ -99,10 +99,12 @@ static void put_node(const struct packing *packing, uint32_t node)
     const struct replay_graph *graph = &packing->view.graph;
     put_signed(packing->out, packing->view.dur[node]);
     put(packing->out, packing->masks[node]);
-    put(packing->out, graph->first[node + 1] - graph->first[node]);
-    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
-        put(packing->out, packing->placed[node] - packing->placed[graph->from[e]]);
-        put_signed(packing->out, graph->lag[e]);
+    uint32_t edges = replay_edges_to(graph, node);
+    put(packing->out, edges);
+    for (uint32_t k = 0; k < edges; k++) {
+        struct replay_edge edge = replay_edge_to(graph, node, k);
+        put(packing->out, packing->placed[node] - packing->placed[edge.from]);
+        put_signed(packing->out, edge.lag);
     }
 }
 

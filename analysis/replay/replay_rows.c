@@ -61,9 +61,8 @@ static uint32_t module_of(const struct facts *facts, const struct work_node *wor
 static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
 {
     const struct facts *facts = whatif->facts;
-    const struct work_node *work = &whatif->graph.nodes[node];
-    bool is_device = work->kind == WORK_DEVICE;
-    bool is_host = work->kind == WORK_HOST || work->kind == WORK_CALL;
+    const struct work_node found = rank_graph_node(facts, &whatif->graph, node), *work = &found;
+    bool is_device = work->kind == WORK_DEVICE, is_host = work_is_host(work->kind);
     if (by == BY_PART || !(is_device || is_host))
         return 0;
     if (by == BY_CATEGORY)
@@ -129,9 +128,8 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
 {
     struct placing *placing = context;
     const struct whatif *whatif = placing->whatif;
-    enum path_part part = piece->is_delay
-                              ? PATH_DELAY
-                              : path_part_of(whatif->facts, &whatif->graph.nodes[piece->node]);
+    enum path_part part =
+        piece->is_delay ? PATH_DELAY : path_part_of(whatif->facts, &whatif->graph, piece->node);
     return add_to_path(placing, part, piece->node, piece->ns, err);
 }
 
@@ -173,7 +171,7 @@ static int64_t *make_slack(const struct placing *placing, struct arena *arena, s
 static bool add_node(struct placing *placing, uint32_t node, int64_t slack_ns, struct err *err)
 {
     const struct whatif *whatif = placing->whatif;
-    enum path_part part = path_part_of(whatif->facts, &whatif->graph.nodes[node]);
+    enum path_part part = path_part_of(whatif->facts, &whatif->graph, node);
     for (enum by by = BY_PART; by < BY_COUNT; by++) {
         struct place *place = find_place(placing, by, part, name_of(whatif, node, by), err);
         if (!place)

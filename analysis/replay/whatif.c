@@ -193,9 +193,8 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
     const struct summing *summing = context;
     const struct whatif *whatif = summing->whatif;
     (void)err;
-    enum path_part part = piece->is_delay
-                              ? PATH_DELAY
-                              : path_part_of(whatif->facts, &whatif->graph.nodes[piece->node]);
+    enum path_part part =
+        piece->is_delay ? PATH_DELAY : path_part_of(whatif->facts, &whatif->graph, piece->node);
     summing->sums->ns[part] += piece->ns;
     return true;
 }
