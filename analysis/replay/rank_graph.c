@@ -205,8 +205,9 @@ enum work_kind rank_graph_kind(const struct facts *facts, const struct rank_grap
         return (enum work_kind)other_of(facts, graph, node)->kind;
     if ((node - facts->device_count) % 2)
         return WORK_CALL;
-    // Before the first call of a thread that nothing else handed over to.
-    return replay_edges_to(&graph->graph, node) ? WORK_HOST : WORK_LEAD;
+    uint32_t call = (node - facts->device_count) / 2;
+    uint32_t at = count_below_u32(graph->leads, graph->lead_count, sizeof *graph->leads, call);
+    return at < graph->lead_count && graph->leads[at] == call ? WORK_LEAD : WORK_HOST;
 }
 
 struct work_node rank_graph_node(const struct facts *facts, const struct rank_graph *graph,
@@ -312,7 +313,9 @@ static bool make_room(struct graph_build *build, struct err *err)
     graph->call_count = build->call_count;
     for (size_t c = 0; graph->calls && c < calls; c++)
         graph->calls[c] = build->calls[c].event;
-    return graph->dur && graph->calls;
+    size_t threads = build->facts->trace->track_count;
+    graph->leads = arena_room(build->arena, threads + 1, sizeof *graph->leads, err);
+    return graph->dur && graph->calls && graph->leads;
 }
 
 static bool add_device_nodes(struct graph_build *build, struct err *err)
@@ -370,8 +373,8 @@ static bool make(struct graph_build *build, struct err *err)
     arena_init(&edge_arena, build->facts->budget);
     build->edge_arena = &edge_arena;
     bool ok = fill_apart(build, err) &&
-              replay_graph_make(build->edges, build->edge_count, build->node_count, build->arena,
-                                &graph->graph, err) &&
+              replay_graph_make(build->edges, build->edge_count, build->node_count,
+                                build->made_edges, &graph->graph, err) &&
               replay_fits(&graph->graph, graph->dur, err);
     arena_free(&edge_arena);
     return ok;
@@ -400,16 +403,20 @@ static bool misses_steps(const struct graph_build *build, bool *misses, struct e
     return end != NULL;
 }
 
-bool rank_graph_make(const struct facts *facts, struct arena *arena, struct rank_graph *graph,
-                     struct err *err)
+bool rank_graph_make(const struct facts *facts, struct arena *arena, struct arena *edges,
+                     struct rank_graph *graph, struct err *err)
 {
-    struct graph_build build = {
-        .facts = facts, .graph = graph, .arena = arena, .may_wait_silently = true};
+    struct graph_build build = {.facts = facts,
+                                .graph = graph,
+                                .arena = arena,
+                                .made_edges = edges,
+                                .may_wait_silently = true};
     bool misses = false;
     if (!make(&build, err) || (build.silent_waits && !misses_steps(&build, &misses, err)))
         return false;
     if (!misses)
         return true;
-    build = (struct graph_build){.facts = facts, .graph = graph, .arena = arena};
+    build =
+        (struct graph_build){.facts = facts, .graph = graph, .arena = arena, .made_edges = edges};
     return make(&build, err);
 }

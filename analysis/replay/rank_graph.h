@@ -39,7 +39,8 @@ struct work_step {
 struct rank_graph {
     struct replay_graph graph;
     uint32_t *calls; // events
-    uint32_t call_count;
+    uint32_t *leads; // calls before which their thread waited for nothing known, ascending
+    uint32_t call_count, lead_count;
     struct work_node *others;
     int64_t *dur;            // per node, ns
     int64_t begin_ns;        // the start of the replay, as recorded
@@ -51,8 +52,9 @@ struct rank_graph {
     int64_t unexplained_ns; // time for which nothing known held a device event up
 };
 
-// Arrays live in arena. ERR_FORMAT if the recording contradicts itself. O(n log n)
-MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena,
+// Arrays live in arena, those of graph->graph in edges, which may be the same. ERR_FORMAT if the
+// recording contradicts itself. O(n log n)
+MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena, struct arena *edges,
                                 struct rank_graph *graph, struct err *err);
 
 // What a node is, and its kind alone.

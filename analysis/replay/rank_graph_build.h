@@ -35,6 +35,7 @@ struct graph_build {
     const struct facts *facts;
     struct rank_graph *graph;
     struct arena *arena;      // of the graph
+    struct arena *made_edges; // and of its edges
     struct arena *scratch;    // of the build
     struct arena *edge_arena; // of the edges, which outlive the rest of it
     struct host_traits traits;

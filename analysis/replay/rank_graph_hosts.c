@@ -241,6 +241,8 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
         !graph_build_edge(build, device, before, until_ns - build->facts->devices[device].end_ns,
                           err))
         return false;
+    if (after == FACTS_NONE)
+        build->graph->leads[build->graph->lead_count++] = c;
     return after == FACTS_NONE ||
            graph_build_edge(build, graph_build_call(build, after), before, 0, err);
 }

@@ -402,7 +402,7 @@ static bool show(const struct facts *facts, struct arena *arena, struct whatif *
 {
     static const struct change_list nothing = {.count = 0};
     struct whatif_answer base;
-    if (!whatif_open(facts, arena, whatif, err) ||
+    if (!whatif_open(facts, arena, arena, whatif, err) ||
         !whatif_change(whatif, &nothing, arena, &base, NULL, err))
         return false;
     whatif->refused = base.refused;

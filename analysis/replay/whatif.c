@@ -68,8 +68,8 @@ static bool replay_base(struct whatif *whatif, struct arena *arena, struct err *
     return end && base_ns;
 }
 
-bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
-                 struct err *err)
+bool whatif_open(const struct facts *facts, struct arena *arena, struct arena *edges,
+                 struct whatif *whatif, struct err *err)
 {
     *whatif = (struct whatif){.facts = facts};
     if (facts->device_count == 0 || facts->launch_count == 0) {
@@ -78,7 +78,7 @@ bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *
         return true;
     }
     struct rank_graph *graph = &whatif->graph;
-    if (!rank_graph_make(facts, arena, graph, err)) {
+    if (!rank_graph_make(facts, arena, edges, graph, err)) {
         bool judged = err->code == ERR_FORMAT;
         whatif->refused = judged ? arena_strdup(arena, str_of(err->msg), err) : NULL;
         return whatif->refused != NULL;

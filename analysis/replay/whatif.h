@@ -47,9 +47,9 @@ struct whatif {
     const char *refused;    // why it cannot be replayed at all, NULL: it can
 };
 
-// Builds the graph and replays it once. Everything lives in arena.
-MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
-                            struct err *err);
+// Builds the graph and replays it once. Everything lives in arena, but for the graph's edges.
+MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, struct arena *edges,
+                            struct whatif *whatif, struct err *err);
 
 // What the changes bring; without any: how well the replay reproduces the steps. path: where the
 // changed steps' time goes then, all steady ones together, measured less what the replay gained to

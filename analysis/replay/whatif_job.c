@@ -20,6 +20,7 @@ void whatif_job_close(struct whatif_job *job)
     run_comm_close(&job->comm);
     for (uint32_t i = 0; i < job->count; i++) {
         arena_free(&job->ranks[i]->arena);
+        arena_free(&job->ranks[i]->edges);
         trace_free(job->ranks[i]->trace);
     }
     arena_free(&job->arena);
@@ -35,11 +36,12 @@ bool whatif_job_add(struct whatif_job *job, const struct whatif_source *source,
     }
     *rank = (struct whatif_rank){.name = source->name, .trace = source->trace};
     arena_init(&rank->arena, source->trace->budget);
+    arena_init(&rank->edges, source->trace->budget);
     job->ranks[job->count++] = rank;
     if (!facts_make(source->trace, options, &rank->arena, &rank->facts, err))
         return false;
     rank->number = source->rank == TRACE_NO_RANK ? rank->facts.identity.rank : source->rank;
-    return whatif_open(&rank->facts, &rank->arena, &rank->whatif, err);
+    return whatif_open(&rank->facts, &rank->arena, &rank->edges, &rank->whatif, err);
 }
 
 static int by_number(const void *left, const void *right)
@@ -78,12 +80,23 @@ bool whatif_job_add_tables(struct whatif_job *job, uint32_t rank, const struct r
     return run_comm_add(&job->comm, job->joined[rank].rank, report, err);
 }
 
+// The joint graph has them, too.
+static void drop_edges(struct whatif_rank *rank)
+{
+    struct replay_graph *graph = &rank->whatif.graph.graph;
+    *graph = (struct replay_graph){graph->node_count, graph->edge_count, NULL, NULL, NULL, NULL};
+    arena_free(&rank->edges);
+}
+
 bool whatif_job_join(struct whatif_job *job, struct err *err)
 {
     if (!run_comm_solve(&job->comm, err))
         return false;
-    if (job_replay_make(job->joined, &job->comm, &job->arena, &job->replay, err))
+    if (job_replay_make(job->joined, &job->comm, &job->arena, &job->replay, err)) {
+        for (uint32_t i = 0; i < job->count; i++)
+            drop_edges(job->ranks[i]);
         return true;
+    }
     if (err->code == ERR_FORMAT)
         job->refused = arena_strdup(&job->arena, str_of(err->msg), err);
     return job->refused != NULL;

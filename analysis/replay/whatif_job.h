@@ -17,6 +17,7 @@ struct whatif_rank {
     const char *name;
     int64_t number;
     struct arena arena;
+    struct arena edges; // of its graph; those of joined ranks are in the job's
     struct trace *trace;
     struct facts facts;
     struct whatif whatif;

@@ -35,7 +35,7 @@ static inline struct whatif_answer ask(struct hand *hand, const char *change)
     struct whatif_answer answer;
     struct change_list list = {.count = 0};
     assert_true(!*change || change_parse(str_of(change), &list, &hand->err));
-    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &hand->arena, &whatif, &hand->err));
     assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, NULL, &hand->err));
     return answer;
 }

@@ -58,7 +58,7 @@ static int64_t changed_twice(struct hand *hand, const char *first, const char *s
     struct change_list list = {.count = 0};
     assert_true(change_parse(str_of(first), &list, &hand->err));
     assert_true(change_parse(str_of(second), &list, &hand->err));
-    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &hand->arena, &whatif, &hand->err));
     assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, NULL, &hand->err));
     return answer.steps[0].changed_ns;
 }
@@ -110,7 +110,7 @@ static void another_run_s_kernels_take_its_time_for_the_same_shapes(void **state
     list.counterpart = report_find(&other, table_roofline.name);
     assert_true(change_parse(STR("other_kernels"), &list, &hand.err));
     assert_true(change_needs_counterpart(&list));
-    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &hand.arena, &whatif, &hand.err));
     assert_true(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
     assert_int_equal(answer.touched_ns[0], 300000); // the other shape has no counterpart
     assert_int_equal(answer.steps[0].replayed_ns - answer.steps[0].changed_ns, 180000);
@@ -177,7 +177,7 @@ static void two_changes_of_the_same_work_bring_the_same_in_either_order(void **s
     struct report report = {.arena = &hand.arena};
     add_other(&report, "[[1024,512],[512,1024]]", 10, 1500000);
     const struct table *other = report_find(&report, table_roofline.name);
-    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &hand.arena, &whatif, &hand.err));
     for (int a = 0; a < COUNT; a++)
         for (int b = 0; b < a; b++) {
             struct pair_times one = times_of(&hand, &whatif, other, changes[a], changes[b]);

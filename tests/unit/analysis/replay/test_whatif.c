@@ -91,7 +91,7 @@ static void times_beyond_what_64_bits_hold_are_refused(void **state)
     begin_device_bound(&hand);
     for (int i = 0; i < 8; i++)
         assert_true(change_parse(STR("scale=1000:kernel=*"), &list, &hand.err));
-    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &hand.arena, &whatif, &hand.err));
     assert_false(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
     assert_int_equal(hand.err.code, ERR_LIMIT);
     hand_end(&hand);
@@ -169,7 +169,7 @@ static bool gains(struct hand *hand, claim_fn *claim, int64_t *gain_ns)
     struct report report = {.arena = &hand->arena};
     struct finding finding = {.claim = claim};
     bool known;
-    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &hand->arena, &whatif, &hand->err));
     assert_true(findings_case_make(&hand->facts, &report, &hand->arena, &the_case, &hand->err));
     assert_true(finding_gain(&whatif, &the_case, &finding, &known, gain_ns, &hand->err));
     return known;
@@ -337,7 +337,7 @@ static void thousands_of_threads_take_no_time_each_for_all(void **state)
     struct whatif_answer answer;
     struct change_list list = {.count = 0};
     assert_true(change_parse(STR("scale=0.5:host=cuda*"), &list, &hand.err));
-    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &hand.arena, &whatif, &hand.err));
     clock_t begin = clock();
     assert_true(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
     assert_true(clock() - begin < 3 * CLOCKS_PER_SEC);
@@ -422,7 +422,7 @@ static struct path_sums path_of(struct hand *hand, const char *change)
     struct path_sums path;
     struct change_list list = {.count = 0};
     assert_true(change_parse(str_of(change), &list, &hand->err));
-    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &hand->arena, &whatif, &hand->err));
     assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, &path, &hand->err));
     return path;
 }
@@ -552,7 +552,7 @@ static void check_replay(const struct hand *hand)
     static const struct change_list nothing = {.count = 0};
     arena_init(&arena, hand->trace->budget);
     assert_true(facts_make(hand->trace, &hand->options, &arena, &facts, &err));
-    assert_true(whatif_open(&facts, &arena, &whatif, &err));
+    assert_true(whatif_open(&facts, &arena, &arena, &whatif, &err));
     assert_true(whatif_change(&whatif, &nothing, &arena, &answer, &path, &err));
     if (!answer.refused)
         assert_true(answer.error_share <= 0.01);
