@@ -236,16 +236,17 @@ bool format_refuse(const struct format *found, struct err *err)
     return refuse(found->what, found->kind == FORMAT_ARCHIVE ? "" : OR_ARCHIVE, found->advice, err);
 }
 
-bool format_refuse_database(struct source *source, struct err *err)
+bool format_refuse_database(struct source *source, bool *cut, struct err *err)
 {
     uint64_t size;
+    *cut = false;
     if (!source_size(source, &size))
         return format_refuse(&format_sqlite, err);
     struct database *database = database_open(source, NULL, err);
-    bool cut = database && database_state(database).cut;
+    *cut = database && database_state(database).cut;
     bool opened = database;
     database_close(database);
-    if (cut)
+    if (*cut)
         return err_set(
             err, ERR_FORMAT,
             "found an SQLite database that is truncated or damaged: send it again, whole");
@@ -272,11 +273,11 @@ static bool refuse_unknown(struct str head, struct err *err)
 {
     unsigned char first[4] = {0};
     char endings[FORMAT_ENDINGS_BYTES];
+    format_endings(1u << FORMAT_TRACE, endings);
     if (head.len == 0)
         return err_set_at(err, ERR_FORMAT, 0,
-                          "the file is empty; expected a PyTorch trace in JSON");
+                          "the file is empty, expected a trace as %s" OR_ARCHIVE, endings);
     memcpy(first, head.at, head.len < sizeof first ? head.len : sizeof first);
-    format_endings(1u << FORMAT_TRACE, endings);
     return err_set_at(
         err, ERR_UNSUPPORTED, 0,
         "found an unknown format (bytes %02x %02x %02x %02x), expected a trace as %s" OR_ARCHIVE,

@@ -13,15 +13,15 @@ static const struct format *reader_of(struct source *source, const struct format
                                       struct err *err)
 {
     const struct format *format = found->format;
+    bool cut;
     if (format && format->read && format->tables)
         return format;
-    if (format && !format->read && (format->ending || format->tables)) {
+    if (format && format->kind == FORMAT_DATABASE)
+        format_refuse_database(source, &cut, err);
+    else if (format && !format->read && (format->ending || format->tables))
         format_refuse(format, err);
-        return NULL;
-    }
-    if (!format || format->kind != FORMAT_DATABASE)
+    else
         return format_of_trace(found->head, (struct str){"", 0}, err);
-    format_refuse_database(source, err);
     return NULL;
 }
 
@@ -105,7 +105,9 @@ static struct trace *ingest_seekable(struct source *source, const struct format_
                                      struct budget *budget, struct progress *progress,
                                      struct err *err)
 {
-    struct trace *trace = read_and_seal(source, found, budget, progress, err);
+    if (found->format->read) // others are only named
+        source = source_seekable_open(source, SCRATCH_NONE, err);
+    struct trace *trace = source ? read_and_seal(source, found, budget, progress, err) : NULL;
     if (trace && !tally_secrets(source, trace, err)) {
         trace_free(trace);
         trace = NULL;

@@ -139,8 +139,8 @@ const struct format *format_named(struct str name);
 MUST_CHECK const struct format *format_of_trace(struct str head, struct str filename,
                                                 struct err *err);
 
-// Fails with ERR_FORMAT: a database without the tables of any format, or a damaged one.
-bool format_refuse_database(struct source *source, struct err *err);
+// Fails with ERR_FORMAT: a database without the tables of any format, or, if *cut, a damaged one.
+bool format_refuse_database(struct source *source, bool *cut, struct err *err);
 
 // Fails with ERR_FORMAT: what was found, that a trace was expected, and what to do.
 bool format_refuse(const struct format *found, struct err *err);

@@ -117,7 +117,7 @@ static bool look_into(struct inspection *inspection, struct inspected *seen, str
         return true;
     }
     if (format && format->kind == FORMAT_DATABASE)
-        (void)format_refuse_database(part->source, &seen->problem);
+        (void)format_refuse_database(part->source, &seen->failed, &seen->problem);
     source_close(part->source);
     return true;
 }
