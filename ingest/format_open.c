@@ -8,8 +8,14 @@ static bool is_database(const struct format *format)
     return format && format->kind == FORMAT_DATABASE;
 }
 
-// A database is recognized by its tables.
-static struct source *open_database(struct source *source, const struct format_hint *hint,
+// A zip is not copied: unpack_open refuses one in compression.
+static bool needs_positions(const struct format *format)
+{
+    return format && format->access == FORMAT_SEEK && format->kind != FORMAT_ARCHIVE;
+}
+
+// What is read at any position. A database is recognized by its tables.
+static struct source *open_seekable(struct source *source, const struct format_hint *hint,
                                     struct format_found *found, struct err *err)
 {
     uint64_t size;
@@ -21,7 +27,7 @@ static struct source *open_database(struct source *source, const struct format_h
     source = source_seekable_open(source, hint->scratch, err);
     if (!source)
         return NULL;
-    const struct format *format = format_of_database(source);
+    const struct format *format = is_database(found->format) ? format_of_database(source) : NULL;
     found->format = format ? format : found->format;
     return source_peek_open(source, FORMAT_HEAD_BYTES, &found->head, err);
 }
@@ -37,8 +43,8 @@ struct source *format_open(struct source *below, const struct format_hint *hint,
         if (!below)
             return NULL;
         found->format = format_find(found->head, hint->filename);
-        if (is_database(found->format))
-            return open_database(below, hint, found, err);
+        if (needs_positions(found->format))
+            return open_seekable(below, hint, found, err);
         if (!found->format || !found->format->decode || found->layer_count == FORMAT_MAX_LAYERS)
             return below;
         found->layers[found->layer_count++] = found->format;

@@ -460,12 +460,12 @@ static size_t skip_varint(struct str head, size_t at)
 // The first plane, perhaps with a number, then its name.
 static bool starts_with_plane(struct str head)
 {
-    if (head.len < 16 || head.at[0] != 0x0A)
+    if (head.len == 0 || head.at[0] != 0x0A)
         return false;
     size_t at = skip_varint(head, 1);
     if (at + 1 < head.len && head.at[at] == 0x08)
         at = skip_varint(head, at + 1);
-    if (at + 10 >= head.len || head.at[at] != 0x12)
+    if (at + 2 > head.len || head.at[at] != 0x12)
         return false;
     struct str name = {head.at + at + 2, head.len - at - 2};
     return str_starts_with(name, STR("/host:")) || str_starts_with(name, STR("/device:")) ||

@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "ingest/base/buf.h"
 #include "ingest/ingest.h"
+#include "tests/unit/compress.h"
 
 // --- writing ------------------------------------------------------------------------------------
 
@@ -188,6 +190,42 @@ static void a_numbered_step_of_jax_is_a_step(void **state)
     buf_free(&bytes);
 }
 
+// Fields are read at positions, which a stream does not have.
+static void a_compressed_profile_is_read_from_a_copy(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, gzip = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    put_profile(&bytes);
+    add_gzip(&gzip, compress_text(&bytes), 6);
+    struct format_hint hint = {STR("host.xplane.pb.gz"), scratch_open()};
+    struct format_found found;
+    struct source *source = source_mem_open(gzip.at, gzip.len, 0, &err);
+    source = format_open(source, &hint, &found, &err);
+    assert_non_null(source);
+    struct trace *trace = ingest_opened(source, &found, &budget, NULL, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, 5);
+    trace_free(trace);
+    scratch_close(hint.scratch);
+    assert_null(read_bytes((struct str){gzip.at, gzip.len}, &budget, &err));
+    assert_int_equal(err.code, ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "compressed"));
+    buf_free(&bytes);
+    buf_free(&gzip);
+}
+
+static void a_plane_without_lines_is_a_profile_without_events(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct err err = {0};
+    assert_null(read_bytes(STR("\x0A\x0B\x12\x09/host:CPU"), &budget, &err));
+    assert_non_null(strstr(err.msg, "without any event"));
+}
+
 static void a_cut_profile_keeps_what_came_before(void **state)
 {
     (void)state;
@@ -227,6 +265,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
         cmocka_unit_test(a_numbered_step_of_jax_is_a_step),
+        cmocka_unit_test(a_compressed_profile_is_read_from_a_copy),
+        cmocka_unit_test(a_plane_without_lines_is_a_profile_without_events),
         cmocka_unit_test(a_cut_profile_keeps_what_came_before),
         cmocka_unit_test(changed_bytes_do_no_harm),
     };
