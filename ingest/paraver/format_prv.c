@@ -304,8 +304,9 @@ static bool read_names(struct prv *prv, struct line *line, struct err *err)
     for (; ok && !is_header(line->text); ok = lines_next(&prv->lines, line, err)) {
         if (!prv_rows_name(&prv->rows, line->text, err))
             return false;
-        if (is_blank(line->text) || !memchr("0123456789", line->text.at[0], 10))
-            states = str_equal(trimmed(line->text), STR("STATES"));
+        struct str text = trimmed(line->text);
+        if (!text.len || !str_is_digit(text.at[0]))
+            states = str_equal(text, STR("STATES"));
         else if (states && !name_of_state(prv, line, err))
             return false;
     }
@@ -363,10 +364,13 @@ static bool read_all(struct prv *prv, struct err *err)
     if (prv->lines.damage.code != ERR_NONE)
         trace_builder_repair(prv->builder, REPAIR_COMPRESSION, prv->lines.pos);
     report(prv);
-    return prv->states || prv->device_events ||
-           err_set(err, ERR_FORMAT,
-                   "found a Paraver trace without states and rows of devices: send its .pcf and "
-                   ".row with it in one request");
+    if (prv->states || prv->device_events)
+        return true;
+    bool empty = !prv->event_lines && !prv->messages;
+    return err_set(err, ERR_FORMAT, "found a Paraver trace without %s",
+                   empty ? "any record"
+                         : "states and rows of devices: send its .pcf and .row with it in one "
+                           "request");
 }
 
 static bool prv_read(const struct format_input *input, struct err *err)
@@ -380,12 +384,29 @@ static bool prv_read(const struct format_input *input, struct err *err)
     return ok;
 }
 
+// "LEVEL THREAD SIZE 8"
+static bool starts_row_file(struct str head)
+{
+    const char *end = memchr(head.at, '\n', head.len);
+    struct str line = {head.at, end ? (size_t)(end - head.at) : head.len};
+    return str_starts_with(line, STR("LEVEL ")) && str_find(line, STR(" SIZE ")) != SIZE_MAX;
+}
+
+// nsys2prv starts a .pcf with an empty line, and indents its settings.
+static bool starts_pcf(struct str head)
+{
+    static const struct str first = {"DEFAULT_OPTIONS", sizeof "DEFAULT_OPTIONS" - 1};
+    while (head.len && memchr(" \t\r\n", head.at[0], 4))
+        head = (struct str){head.at + 1, head.len - 1};
+    return str_starts_with(head, first) &&
+           (head.len == first.len || memchr(" \t\r\n", head.at[first.len], 4));
+}
+
 static enum format_likeness prv_probe(struct str head, struct str filename)
 {
     (void)filename;
-    bool is = is_header(head) || str_starts_with(head, STR("new format\n#P")) ||
-              str_starts_with(head, STR("DEFAULT_OPTIONS\n")) ||
-              str_starts_with(head, STR("DEFAULT_OPTIONS\r\n"));
+    bool is = is_header(head) || str_starts_with(head, STR("new format\n#P")) || starts_pcf(head) ||
+              starts_row_file(head);
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -196,7 +196,11 @@ bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err 
     struct str rest = applications;
     if (rows->value_count)
         qsort(rows->values, rows->value_count, sizeof *rows->values, by_group_and_value);
-    if (!take_number(&rest, &tasks) || !str_starts_with(rest, STR("(")))
+    if (!take_number(&rest, &tasks))
+        return true;
+    if (str_starts_with(rest, STR(":("))) // of nsys2prv
+        rest = (struct str){rest.at + 1, rest.len - 1};
+    if (!str_starts_with(rest, STR("(")))
         return true;
     do {
         rest = (struct str){rest.at + 1, rest.len - 1};

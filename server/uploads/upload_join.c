@@ -2,6 +2,7 @@
 #include "server/uploads/upload_join.h"
 
 #include "ingest/file_sets.h"
+#include "ingest/source/format.h"
 #include "server/uploads/sniff.h"
 
 #include <stdlib.h>
@@ -81,6 +82,16 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
     return true;
 }
 
+// Names and devices are read only before what they belong to; other files without events say
+// something of the run.
+static bool says_something(struct str head, struct str filename, struct err *why)
+{
+    const struct format *format = format_find(head, filename);
+    return !format || !format->read ||
+           err_set(why, ERR_FORMAT, "found %s without its events: send its files in one request",
+                   format->what);
+}
+
 // Whether a file that was accepted by its name alone can stand on its own.
 static bool is_taken_alone(const struct intake_part *part, struct err *why)
 {
@@ -92,7 +103,8 @@ static bool is_taken_alone(const struct intake_part *part, struct err *why)
         return true;
     struct source *source = blob_spool_read(part->spool, why);
     bool ok = source && source_fill(source, head, sizeof head, &got, why) &&
-              sniff_upload((struct str){head, got}, part->filename, &archive, why);
+              sniff_upload((struct str){head, got}, part->filename, &archive, why) &&
+              (key.events || says_something((struct str){head, got}, part->filename, why));
     source_close(source);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -113,6 +114,7 @@ static void what_has_no_states_is_refused(void **state)
 {
     (void)state;
     assert_refused(STR(HEADER "2:1:1:1:1:5:50:1\n"), "without states");
+    assert_refused(STR(HEADER), "without any record");
     assert_refused(STR("#Paraver (x):12\n"), "header");
     assert_refused(STR("#Paraver nothing\n"), "header");
     assert_refused(STR("#Paraver"), "header");
@@ -165,6 +167,43 @@ static void events_on_rows_of_devices_are_device_work(void **state)
     trace_free(trace);
 }
 
+// Its three versions write a colon before the threads, and the newer ones indent a .pcf.
+static void what_nsys2prv_writes_is_read(void **state)
+{
+    (void)state;
+    static const char *const starts[] = {"\n", "\n    ", "\r\n\t", ""};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        char text[2048];
+        snprintf(text, sizeof text, "%s%s%s", starts[i], GPU_NAMES,
+                 "#Paraver (21/01/2022 at 16:37):1000_ns:0:1:2:(2:1,1:1)\n"
+                 "2:0:1:1:2:100:63000006:5\n2:0:1:1:2:180:63000006:0\n");
+        struct trace *trace = read_good(str_of(text));
+        assert_int_equal(trace->event_count, 1);
+        assert_int_equal(trace->kind[0], EVENT_KERNEL);
+        trace_free(trace);
+    }
+}
+
+static void indented_names_of_states_are_read(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR("\n    DEFAULT_OPTIONS\n\n    STATES\n    0    Idle\n"
+                                        "    1    Computing\n\n" HEADER "1:1:1:2:1:1:3:1\n"));
+    assert_int_equal(trace->event_count, 1);
+    assert_true(str_equal(trace_text(trace, trace->name[0]), STR("Computing")));
+    trace_free(trace);
+}
+
+static void a_row_without_its_pcf_comes_before_the_trace(void **state)
+{
+    (void)state;
+#define ROW_FILE "LEVEL NODE SIZE 1\nnode1\n\nLEVEL THREAD SIZE 1\nTHREAD 1.1.1\n\n"
+    struct trace *trace = read_good(STR(ROW_FILE HEADER "1:1:1:2:1:1:3:1\n"));
+    assert_int_equal(trace->event_count, 1);
+    trace_free(trace);
+    assert_refused(STR(ROW_FILE), "send the .prv");
+}
+
 static void a_thread_beyond_those_of_its_task_is_of_no_other(void **state)
 {
     (void)state;
@@ -182,6 +221,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
+        cmocka_unit_test(what_nsys2prv_writes_is_read),
+        cmocka_unit_test(indented_names_of_states_are_read),
+        cmocka_unit_test(a_row_without_its_pcf_comes_before_the_trace),
         cmocka_unit_test(a_thread_beyond_those_of_its_task_is_of_no_other),
         cmocka_unit_test(states_have_the_names_of_the_pcf),
         cmocka_unit_test(states_are_ranges_of_threads),
