@@ -117,7 +117,10 @@ static bool count_snapshot(const struct format_input *input, struct err *err)
 static enum format_likeness probe_snapshot(struct str head, struct str filename)
 {
     (void)filename;
-    bool page = head.len && head.at[0] == '<';
+    size_t blank = 0; // memory_viz starts with an empty line
+    while (blank < head.len && memchr(" \t\r\n", head.at[blank], 4))
+        blank++;
+    bool page = blank < head.len && head.at[blank] == '<';
     return page && str_find(head, STR("local_files")) != SIZE_MAX &&
                    str_find(head, STR("\"base64\"")) != SIZE_MAX
                ? FORMAT_SURE

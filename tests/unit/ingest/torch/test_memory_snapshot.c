@@ -239,7 +239,7 @@ static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
     struct buf bytes = {0};
     // of base64.b64encode(pickle.dumps({"segments": [{"device": 0, "total_size": 9,
     //                                                 "allocated_size": 5}]}) + b"\0")
-    buf_puts(&bytes, "<!DOCTYPE html>\n<html>\n<script type=\"module\">\n"
+    buf_puts(&bytes, "\n<!DOCTYPE html>\n<html>\n<script type=\"module\">\n"
                      "import {add_local_files} from \"MemoryViz.js\"\n"
                      "const local_files = [{\"name\": \"snapshot.pickle\", \"base64\": "
                      "\"gASVQwAAAAAAAAB9lIwIc2VnbWVudHOUXZR9lCiMBmRldmljZZRLAIwKdG90YWxfc2l6ZZRLCYw"
