@@ -205,16 +205,28 @@ static void take_place(const struct rocm_csv *csv, const struct csv_row *row,
     record->tid.number = number(csv, row, STREAM, number(csv, row, QUEUE, 0));
 }
 
-static void count_copy(const struct rocm_csv *csv, struct str direction, int64_t ns)
+// ROCm before 6.3 writes directions without "MEMORY_COPY_". NULL: not known.
+static const char *direction_of(struct str text, const char **as_written)
 {
     static const char *const known[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
                                         "MEMORY_COPY_DEVICE_TO_DEVICE", "MEMORY_COPY_HOST_TO_HOST"};
-    const char *word = "other";
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (str_equal(direction, str_of(known[i])))
-            word = known[i];
+    static const size_t starts[] = {0, sizeof "MEMORY_COPY_" - 1};
+    for (size_t i = 0; i < 2 * (sizeof known / sizeof *known); i++) {
+        *as_written = known[i / 2] + starts[i % 2];
+        if (str_equal(text, str_of(*as_written)))
+            return known[i / 2];
+    }
+    *as_written = "other";
+    return NULL;
+}
+
+// The direction as newer versions write it, for which analyses look.
+static struct str take_copy(const struct rocm_csv *csv, struct str direction, int64_t ns)
+{
+    const char *word, *known = direction_of(direction, &word);
     figures_add(csv->input->figures, 1, "copies" IN "%s" IN "count", word);
     figures_add(csv->input->figures, ns, "copies" IN "%s" IN "ns", word);
+    return known ? str_of(known) : direction;
 }
 
 static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
@@ -235,7 +247,7 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
         name = rocm_kernel_name(name);
     }
     if (csv->kind == EVENT_MEMCPY)
-        count_copy(csv, name, record.dur_ns);
+        name = take_copy(csv, name, record.dur_ns);
     return trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
                               &record.name, err) &&
            trace_builder_add(csv->builder, &record, err);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -120,6 +121,26 @@ static void copies_belong_to_the_gpu(void **state)
     trace_free(trace);
 }
 
+// ROCm 6.1 and 6.2; names are those of newer versions, for which analyses look.
+static void directions_of_old_versions_are_those_of_new_ones(void **state)
+{
+    (void)state;
+    static const char *const directions[] = {"HOST_TO_DEVICE", "DEVICE_TO_HOST", "DEVICE_TO_DEVICE",
+                                             "HOST_TO_HOST"};
+    for (size_t i = 0; i < sizeof directions / sizeof *directions; i++) {
+        char text[512], name[64];
+        snprintf(text, sizeof text, "%sMEMORY_COPY,%s,0,1,2,1,10,20\n", COPIES, directions[i]);
+        snprintf(name, sizeof name, "MEMORY_COPY_%s", directions[i]);
+        struct trace *trace = read_good(str_of(text));
+        assert_name(trace, 0, str_of(name));
+        assert_int_equal(trace->tracks[0].pid.number, i == 0 || i == 2 ? 2 : 1);
+        trace_free(trace);
+    }
+    struct trace *trace = read_good(STR(COPIES "MEMORY_COPY,SIDEWAYS,0,1,2,1,10,20\n"));
+    assert_name(trace, 0, STR("SIDEWAYS"));
+    trace_free(trace);
+}
+
 static void rows_without_times_are_counted_and_left_out(void **state)
 {
     (void)state;
@@ -191,6 +212,7 @@ int main(void)
         cmocka_unit_test(columns_of_old_rocprof_are_known),
         cmocka_unit_test(calls_are_of_the_kind_of_their_domain),
         cmocka_unit_test(copies_belong_to_the_gpu),
+        cmocka_unit_test(directions_of_old_versions_are_those_of_new_ones),
         cmocka_unit_test(rows_without_times_are_counted_and_left_out),
         cmocka_unit_test(times_that_a_spreadsheet_rounded_are_refused),
         cmocka_unit_test(what_is_no_trace_is_refused),
