@@ -19,27 +19,22 @@ const char *rocpd_table_of(const struct rocpd *rocpd, const char *name, char out
 
 struct choice {
     int64_t wanted, seen; // counted from 1
-    char suffix[ROCPD_SUFFIX_BYTES];
+    char *suffix;
 };
 
-#define METADATA "rocpd_metadata"
-
-static bool choose(void *context, const char *table)
+static bool choose(void *context, const char *suffix)
 {
     struct choice *choice = context;
-    size_t start = sizeof METADATA - 1;
-    if (strncmp(table, METADATA, start) != 0 || (table[start] && table[start] != '_'))
-        return true;
     if (++choice->seen == choice->wanted)
-        snprintf(choice->suffix, sizeof choice->suffix, "%s", table + start);
+        snprintf(choice->suffix, ROCPD_SUFFIX_BYTES, "%s", suffix);
     return true;
 }
 
 static bool find_suffix(struct rocpd *rocpd, struct err *err)
 {
-    struct choice choice = {.wanted = rocpd->tables.input->part ? rocpd->tables.input->part : 1};
-    database_tables(rocpd->tables.database, choose, &choice);
-    memcpy(rocpd->suffix, choice.suffix, sizeof choice.suffix);
+    struct choice choice = {.wanted = rocpd->tables.input->part ? rocpd->tables.input->part : 1,
+                            .suffix = rocpd->suffix};
+    rocpd_each_process(rocpd->tables.database, choose, &choice);
     if (rocpd->tables.input->part == FORMAT_WHOLE && choice.seen > 1)
         return err_set(err, ERR_UNSUPPORTED,
                        "found several processes, expected one: send the file without a rank, and "
@@ -54,7 +49,7 @@ static bool rocpd_parts(struct source *source, struct format_parts *parts, struc
     struct database *database = database_open(source, NULL, err);
     if (!database)
         return false;
-    database_tables(database, choose, &choice);
+    rocpd_each_process(database, choose, &choice);
     database_close(database);
     parts->count = choice.seen < FORMAT_MAX_PARTS ? (uint32_t)choice.seen : FORMAT_MAX_PARTS;
     for (uint32_t i = 0; i < parts->count; i++)
@@ -78,31 +73,12 @@ bool rocpd_load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
                          rocpd_table_of(rocpd, name, table), columns, err);
 }
 
-// Of markers alone: every kernel and call has an event with an empty note.
-static bool take_note(void *context, const struct rows *rows, struct err *err)
-{
-    struct rocpd *rocpd = context;
-    struct str note;
-    int64_t id;
-    return !rows_i64(rows, 0, &id) || !rows_text(rows, 1, &note) ||
-           str_find(note, STR("\"message\"")) == SIZE_MAX ||
-           text_table_add(&rocpd->notes, id, note, err);
-}
-
 static bool each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
                       struct err *err)
 {
     char table[ROCPD_NAME_BYTES];
     return rows_each(rocpd->tables.database, rocpd_table_of(rocpd, name, table), columns, take,
                      rocpd, err);
-}
-
-static bool load_notes(struct rocpd *rocpd, struct err *err)
-{
-    rocpd->notes = (struct text_table){.ids.budget = rocpd->tables.input->budget};
-    bool ok = each_fact(rocpd, "event", "id extdata", take_note, err);
-    text_table_sort(&rocpd->notes);
-    return ok;
 }
 
 static bool each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
@@ -129,7 +105,7 @@ static bool load_tables(struct rocpd *rocpd, struct err *err)
            rocpd_load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
                             shown ? "id display_name" : "id kernel_name", err) &&
            rocpd_load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
-           load_notes(rocpd, err) && load_events(rocpd, err) &&
+           rocpd_load_notes(rocpd, err) && load_events(rocpd, err) &&
            rocpd_load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
            rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
 }
@@ -305,27 +281,6 @@ static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
     return rocm_call_kind(domain);
 }
 
-// The text of a marker is in its event: {"message": "..."}.
-static bool message_of(const struct rocpd *rocpd, int64_t event, struct str *message)
-{
-    struct str note;
-    static const struct str key = {"\"message\"", sizeof "\"message\"" - 1};
-    if (!text_table_find(&rocpd->notes, event, &note))
-        return false;
-    size_t at = str_find(note, key);
-    if (at == SIZE_MAX)
-        return false;
-    for (at += key.len; at < note.len && strchr(": \t", note.at[at]); at++)
-        continue;
-    if (at == note.len || note.at[at] != '"')
-        return false;
-    size_t from = ++at;
-    while (at < note.len && note.at[at] != '"')
-        at += 1 + (note.at[at] == '\\');
-    *message = (struct str){note.at + from, (at < note.len ? at : note.len) - from};
-    return true;
-}
-
 static bool take_region(void *context, const struct rows *rows, struct err *err)
 {
     struct rocpd *rocpd = context;
@@ -336,7 +291,7 @@ static bool take_region(void *context, const struct rows *rows, struct err *err)
     if (!take_common(rocpd, rows, kind_of(rocpd, event), &record))
         return true;
     record.tid.number = rocpd_place_of(rocpd, rows, ROCPD_THREAD, ROCPD_TRACK_THREAD);
-    bool named = record.kind == EVENT_ANNOTATION && message_of(rocpd, event, &message);
+    bool named = record.kind == EVENT_ANNOTATION && text_table_find(&rocpd->notes, event, &message);
     bool ok = named ? trace_builder_text(rocpd->builder, message, ERR_NO_POS, &record.name, err)
                     : text_table_intern(&rocpd->strings, rocpd->builder,
                                         rows_i64_or(rows, REGION_NAME, -1), &record.name, err);
@@ -344,28 +299,6 @@ static bool take_region(void *context, const struct rows *rows, struct err *err)
 }
 
 // --- figures ------------------------------------------------------------------------------------
-
-static int by_text(const void *left, const void *right)
-{
-    return str_compare(*(const struct str *)left, *(const struct str *)right);
-}
-
-static bool report_markers(struct rocpd *rocpd, struct err *err)
-{
-    size_t count = 0;
-    struct str *texts = calloc(rocpd->notes.ids.count + 1, sizeof *texts);
-    if (!texts)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < rocpd->notes.ids.count; i++)
-        count += message_of(rocpd, rocpd->notes.ids.rows[i].id, &texts[count]);
-    qsort(texts, count, sizeof *texts, by_text);
-    figures_list(rocpd->figures, "markers" IN);
-    for (size_t i = 0, n = 0; i < count && n < 1000; i++)
-        if (i == 0 || !str_equal(texts[i - 1], texts[i]))
-            figures_text(rocpd->figures, texts[i], "markers" IN "%zu", n++);
-    free(texts);
-    return true;
-}
 
 static bool take_metadata(void *context, const struct rows *rows, struct err *err)
 {
@@ -393,7 +326,6 @@ static bool read_all(struct rocpd *rocpd, struct err *err)
            each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
            each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
            rocpd_read_memory(rocpd, err) && rocpd_read_counters(rocpd, err) &&
-           (!rocpd->figures || report_markers(rocpd, err)) &&
            table_reader_finish(&rocpd->tables,
                                "record with rocprofv3 --kernel-trace --hip-runtime-trace "
                                "--output-format rocpd",
@@ -423,4 +355,5 @@ const struct format format_rocpd = {
     .tables = "rocpd_kernel_dispatch*",
     .read = rocpd_read,
     .parts = rocpd_parts,
+    .count = rocpd_count,
 };

@@ -20,7 +20,8 @@ struct rocpd {
     struct trace_builder *builder;
     struct figures *figures;
     char suffix[ROCPD_SUFFIX_BYTES]; // of the names of its tables
-    struct text_table strings, symbols, categories, notes;
+    struct text_table strings, symbols, categories;
+    struct text_table notes; // what markers say, by their events
     struct rocpd_events events;
     struct id_table times;  // layout 4: the time
     struct id_table tracks; // layout 4: thread, agent, queue
@@ -46,6 +47,9 @@ enum { ROCPD_TRACK_THREAD, ROCPD_TRACK_AGENT, ROCPD_TRACK_QUEUE }; // of tracks
 // "rocpd_region_GUID", or another table of this process.
 const char *rocpd_table_of(const struct rocpd *rocpd, const char *name, char out[ROCPD_NAME_BYTES]);
 
+// Calls take with the suffix of each process's tables until it returns false.
+void rocpd_each_process(const struct database *database, database_take *take, void *context);
+
 // Tables by their names without prefix and suffix.
 MUST_CHECK bool rocpd_load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
                                  const char *columns, struct err *err);
@@ -59,6 +63,11 @@ int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsign
 int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
                        unsigned of_track);
 const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id);
+
+// What markers say, for notes and for inspect, which lists those of all processes
+// (rocpd_markers.c).
+MUST_CHECK bool rocpd_load_notes(struct rocpd *rocpd, struct err *err);
+MUST_CHECK bool rocpd_count(const struct format_input *input, struct err *err);
 
 // Allocations of device memory, and counters: sampled ones, and those of kernels (rocpd_samples.c).
 MUST_CHECK bool rocpd_read_memory(struct rocpd *rocpd, struct err *err);

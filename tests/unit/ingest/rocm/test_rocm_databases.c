@@ -137,6 +137,31 @@ static void each_guid_is_a_process(void **state)
     foreign_close(&file);
 }
 
+// Names in two processes with the same ids of events, and as JSON writes them.
+static void markers_of_all_processes_are_listed_as_text(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct figures figures = {.arena = &arena};
+    struct foreign_file file = {.figures = &figures};
+    struct buf json = {0};
+    foreign_open(&file,
+                 ROCPD_3("_a1") RECORDS_3("_a1") ROCPD_3("_b2") RECORDS_3(
+                     "_b2") "UPDATE rocpd_event_b2 SET extdata = "
+                            "'{\"message\": \"say \\\"hi\\\", C:\\\\x \\u00e9\"}' WHERE id = 3;");
+    assert_int_equal(file.count, 2);
+    assert_job(file.traces[0]);
+    uint32_t marker = foreign_event(file.traces[1], EVENT_ANNOTATION);
+    assert_string_equal(trace_text(file.traces[1], file.traces[1]->name[marker]).at,
+                        "say \"hi\", C:\\x \xC3\xA9");
+    figures_json(&figures, &json);
+    assert_non_null(
+        strstr(json.at, "\"markers\":[\"say \\\"hi\\\", C:\\\\x \xC3\xA9\",\"step 4\"]"));
+    buf_free(&json);
+    foreign_close(&file);
+    arena_free(&arena);
+}
+
 static void layout_4_has_them_in_tables_of_their_own(void **state)
 {
     (void)state;
@@ -295,6 +320,7 @@ int main(void)
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
+        cmocka_unit_test(markers_of_all_processes_are_listed_as_text),
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(allocations_and_counters_are_read),
