@@ -13,6 +13,7 @@ struct file_part {
     uint32_t process, processes; // which of how many, from 0
     struct source *source;       // decompressed, for the callback to close; NULL: see problem
     struct err problem;          // why it is not read: "a symbolic link"; ERR_NONE: it can be
+    bool is_copy;                // it is not read, as the same bytes are another part
 };
 
 // A walk over a file.
@@ -20,6 +21,7 @@ struct file_parts {
     struct source *source;
     struct format_hint hint;
     const struct unpack_limits *limits;
+    bool joins; // members of a set (file_sets) are one part, after the others; needs a scratch
     struct format_found found; // of the file, once opened
     uint64_t count;            // of parts so far, including the current one
 };

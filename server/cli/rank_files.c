@@ -221,7 +221,9 @@ static bool leave_member(struct walk *walk, const struct file_part *part, const 
         (void)format_refuse_what(
             part->found.head.len ? "content that is not JSON" : "an empty file", &why);
     source_close(part->source);
-    if (why.code != ERR_NONE && may_be_trace(walk, part))
+    if (part->is_copy)
+        tell(walk->reading, path, &why);
+    else if (why.code != ERR_NONE && may_be_trace(walk, part))
         leave_out(walk, path, &why);
     return true;
 }
@@ -248,8 +250,10 @@ static bool take_part_of(void *context, struct file_part *part, struct err *err)
 // Takes over the source, also on failure; NULL fails.
 static bool go_through(struct walk *walk, struct source *source, struct err *err)
 {
-    struct file_parts parts = {
-        .source = source, .hint = {str_of(walk->path), scratch_open()}, .limits = &unpack_limits};
+    struct file_parts parts = {.source = source,
+                               .hint = {str_of(walk->path), scratch_open()},
+                               .limits = &unpack_limits,
+                               .joins = true};
     walk->part = 0;
     bool ok = parts.source && file_parts_each(&parts, take_part_of, walk, err);
     scratch_close(parts.hint.scratch);

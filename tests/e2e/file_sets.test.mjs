@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, stepscope_bin } from "./helpers/tools.mjs";
+import { run_program, run_shell, stepscope_bin } from "./helpers/tools.mjs";
 
 const FILES = {
   "908_agent_info.csv": '"Node_Id","Agent_Type","Cu_Count","Name","Product_Name"\n'
@@ -120,4 +120,15 @@ test("the command line joins those of a folder, too", async () => {
   assert.equal(traces.length, 1);
   const [{ device_events, linked_device_events }] = traces;
   assert.deepEqual([device_events, linked_device_events], [20, 20]);
+});
+
+test("the command line joins those of an archive, too", async () => {
+  const archive = join(folder, "job.tar.gz");
+  await run_shell(`cd ${folder} && tar czf ${archive} *.csv`);
+  const stdout = await run_program(stepscope_bin(),
+    ["analyze", "--step", "step", "--format", "json", archive]);
+  await rm(archive);
+  const { traces } = JSON.parse(stdout);
+  assert.deepEqual(traces.map(({ device_events, linked_device_events }) =>
+    [device_events, linked_device_events]), [[20, 20]]);
 });

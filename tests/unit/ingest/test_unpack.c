@@ -439,6 +439,94 @@ static void a_hole_is_not_filled_without_end(void **state)
     buf_free(&map);
 }
 
+// --- files that are read as one -----------------------------------------------------------------
+
+struct read_parts {
+    struct buf text;
+};
+
+// "name: its bytes", or why it is not read.
+static bool list_part(void *context, struct file_part *part, struct err *err)
+{
+    struct read_parts *read = context;
+    struct buf bytes = {0};
+    (void)err;
+    buf_puts(&read->text, part->name);
+    if (!part->source) {
+        buf_printf(&read->text, " (%s%s)\n", part->is_copy ? "copy: " : "", part->problem.msg);
+        return true;
+    }
+    assert_int_equal(compress_drain(part->source, 1000, &bytes), ERR_NONE);
+    buf_printf(&read->text, ": %.*s\n", (int)bytes.len, bytes.at);
+    buf_free(&bytes);
+    return true;
+}
+
+static void assert_joins(const struct buf *archive, bool has_scratch, const char *expected)
+{
+    struct err err = {0};
+    struct read_parts read = {0};
+    struct scratch scratch = has_scratch ? scratch_open() : SCRATCH_NONE;
+    struct file_parts parts = {.source = source_mem_open(archive->at, archive->len, 0, &err),
+                               .hint = {STR("job.tar"), scratch},
+                               .limits = &unpack_limits,
+                               .joins = true};
+    assert_true(file_parts_each(&parts, list_part, &read, &err));
+    assert_string_equal(read.text.at, expected);
+    scratch_close(scratch);
+    buf_free(&read.text);
+}
+
+static void members_of_a_set_are_one_part(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, gzip = {0}, text = {0};
+    buf_puts(&text, "copies");
+    add_gzip(&gzip, compress_text(&text), 6);
+    put_tar_file(&tar, "a/9_kernel_trace.csv", "kernels\n");
+    put_tar(&tar, "a/9_memory_copy_trace.csv.gz", '0', compress_text(&gzip));
+    put_tar_file(&tar, "x.json", "[]");
+    put_tar_file(&tar, "b/9_kernel_trace.csv", "others");
+    put_tar_file(&tar, "a/9_agent_info.csv", "agents");
+    put_tar(&tar, "b/9_kernel_trace.csv.gz", '0', compress_text(&gzip));
+    put_tar_end(&tar);
+    assert_joins(&tar, true,
+                 "x.json: []\n"
+                 "a/9.csv: agents\nkernels\n\ncopies\n"
+                 "b/9_kernel_trace.csv: others\n"
+                 "b/9_kernel_trace.csv.gz (copy: a compressed copy of 9_kernel_trace.csv beside "
+                 "it, which is read instead)\n");
+    assert_joins(&tar, false,
+                 "a/9_kernel_trace.csv: kernels\n\na/9_memory_copy_trace.csv.gz: copies\n"
+                 "x.json: []\nb/9_kernel_trace.csv: others\na/9_agent_info.csv: agents\n"
+                 "b/9_kernel_trace.csv.gz: copies\n");
+    buf_free(&tar);
+    buf_free(&gzip);
+    buf_free(&text);
+}
+
+static void a_cut_archive_gives_the_sets_before_the_cut(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct read_parts read = {0};
+    struct buf tar = {0};
+    put_tar_file(&tar, "t.pcf", "names");
+    put_tar_file(&tar, "t.prv", "records");
+    put_tar_file(&tar, "u.prv", "never");
+    tar.len -= TAR_BLOCK + 100; // in the last header
+    struct file_parts parts = {.source = source_mem_open(tar.at, tar.len, 0, &err),
+                               .hint = {STR("job.tar"), scratch_open()},
+                               .limits = &unpack_limits,
+                               .joins = true};
+    assert_false(file_parts_each(&parts, list_part, &read, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_string_equal(read.text.at, "t.prv: names\nrecords\n");
+    scratch_close(parts.hint.scratch);
+    buf_free(&read.text);
+    buf_free(&tar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +546,8 @@ int main(void)
         cmocka_unit_test(a_member_that_grows_beyond_reason_is_stopped),
         cmocka_unit_test(what_is_decompressed_within_counts_together),
         cmocka_unit_test(a_hole_is_not_filled_without_end),
+        cmocka_unit_test(members_of_a_set_are_one_part),
+        cmocka_unit_test(a_cut_archive_gives_the_sets_before_the_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
