@@ -50,16 +50,16 @@ static void quarantine(struct facts *facts, uint32_t event)
 static bool keep_plausible(struct facts *facts, const struct keyed *items, uint32_t count,
                            struct err *err)
 {
-    int64_t median_ns = items[count / 2].key;
+    struct plausible plausible = plausible_of(facts->trace);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++)
-        kept += plausible_event(facts->trace, items[i].a, median_ns);
+        kept += plausible_event(&plausible, items[i].a);
     facts->devices = arena_array(facts->arena, kept, sizeof *facts->devices, err);
     if (!facts->devices)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t event = items[i].a;
-        if (!plausible_event(facts->trace, event, median_ns)) {
+        if (!plausible_event(&plausible, event)) {
             quarantine(facts, event);
             continue;
         }

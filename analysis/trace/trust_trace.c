@@ -113,7 +113,7 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .timed = true,
         .time_ns = found->implausible_ns,
         .detail = "device events that end before they start, last over an hour, or start over an "
-                  "hour from the median start",
+                  "hour from the median start and from all work of the host",
         .effect = "they are left out of all figures",
     };
     struct doubt clipped = {

@@ -137,12 +137,12 @@ static bool visit_device(struct reader *reader, const struct trace_event *event,
     return event->name != reader->name || add_call(reader->calls, event, err);
 }
 
-// As in the population of the analysis, but for the median start, from which the first differs by
-// at most as much.
+// As in the population of the analysis, but for what is judged by the median start and the host:
+// the first plausible event is within a recording's span of the median.
 static bool is_plausible(const struct reader *reader, const struct trace_event *event)
 {
     return event->begin_ns >= reader->first_ns &&
-           event->begin_ns - reader->first_ns <= 2 * PLAUSIBLE_REACH_NS &&
+           event->begin_ns - reader->first_ns <= 2 * PLAUSIBLE_SPAN_NS &&
            event->end_ns - event->begin_ns <= PLAUSIBLE_REACH_NS;
 }
 
