@@ -13,8 +13,6 @@ static const struct category categories[] = {
     {"kernel", EVENT_KERNEL},
     {"cpu_op", EVENT_CPU_OP},
     {"python_function", EVENT_PYTHON},
-    {"cuda_runtime", EVENT_RUNTIME},
-    {"cuda_driver", EVENT_DRIVER},
     {"gpu_memcpy", EVENT_MEMCPY},
     {"gpu_memset", EVENT_MEMSET},
     {"user_annotation", EVENT_ANNOTATION},
@@ -30,12 +28,26 @@ static const struct category categories[] = {
     {"memset", EVENT_MEMSET},
 };
 
+static bool ends_nocase(struct str category, struct str end)
+{
+    return category.len >= end.len &&
+           str_equal_nocase((struct str){category.at + category.len - end.len, end.len}, end);
+}
+
+// Calls are named after the platform: cuda_runtime (HIP too), xpu_runtime, privateuse1_driver, ...
+static enum event_kind call_of(struct str category)
+{
+    if (ends_nocase(category, STR("_runtime")))
+        return EVENT_RUNTIME;
+    return ends_nocase(category, STR("_driver")) ? EVENT_DRIVER : EVENT_OTHER;
+}
+
 enum event_kind event_kind_of_category(struct str category)
 {
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (str_equal_nocase(category, str_of(categories[i].name)))
             return categories[i].kind;
-    return EVENT_OTHER;
+    return call_of(category);
 }
 
 enum track_family event_kind_family(enum event_kind kind)

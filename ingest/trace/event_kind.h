@@ -11,8 +11,8 @@ enum event_kind {
     EVENT_CPU_OP,         // cpu_op, Operator
     EVENT_ANNOTATION,     // user_annotation: record_function, ProfilerStep#N, ...
     EVENT_PYTHON,         // python_function
-    EVENT_RUNTIME,        // cuda_runtime (HIP calls too), Runtime
-    EVENT_DRIVER,         // cuda_driver
+    EVENT_RUNTIME,        // cuda_runtime (HIP calls too), xpu_runtime, ..., Runtime
+    EVENT_DRIVER,         // cuda_driver, xpu_driver, ...
     EVENT_KERNEL,         // kernel
     EVENT_MEMCPY,         // gpu_memcpy
     EVENT_MEMSET,         // gpu_memset

@@ -201,6 +201,13 @@ static void categories_of_both_generations_name_kinds(void **state)
     assert_int_equal(event_kind_of_category(STR("Memcpy")), EVENT_MEMCPY);
     assert_int_equal(event_kind_of_category(STR("Operator")), EVENT_CPU_OP);
     assert_int_equal(event_kind_of_category(STR("cuda_driver")), EVENT_DRIVER);
+    assert_int_equal(event_kind_of_category(STR("cuda_runtime")), EVENT_RUNTIME);
+    assert_int_equal(event_kind_of_category(STR("xpu_runtime")), EVENT_RUNTIME);
+    assert_int_equal(event_kind_of_category(STR("privateuse1_runtime")), EVENT_RUNTIME);
+    assert_int_equal(event_kind_of_category(STR("MTIA_Runtime")), EVENT_RUNTIME);
+    assert_int_equal(event_kind_of_category(STR("xpu_driver")), EVENT_DRIVER);
+    assert_int_equal(event_kind_of_category(STR("driver")), EVENT_OTHER);
+    assert_int_equal(event_kind_of_category(STR("mtia_ccp_events")), EVENT_OTHER);
     assert_int_equal(event_kind_of_category(STR("something")), EVENT_OTHER);
     assert_int_equal(event_kind_of_category(STR("")), EVENT_OTHER);
 }
