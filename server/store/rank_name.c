@@ -27,15 +27,25 @@ static bool begins_word(struct str text, size_t at)
     return at == 0 || !is_letter(text.at[at - 1]);
 }
 
-// "rank", optionally one of - _ =, and a number.
+// "rank", optionally one of - _ = [, and a number.
 static int64_t after_rank(struct str text, size_t at)
 {
     struct str rest = {text.at + at, text.len - at};
     if (rest.len < 5 || !str_equal_nocase((struct str){rest.at, 4}, STR("rank")))
         return -1;
     size_t digits = at + 4;
-    digits += strchr("-_=", text.at[digits]) != NULL;
+    digits += strchr("-_=[", text.at[digits]) != NULL;
     return number_at(text, digits);
+}
+
+// SGLang's places within a job, which has one rank per place of the tensor parallel group unless
+// it has stages: "1767900123.45-TP-3-DP-0".
+static int64_t after_tp(struct str text, size_t at)
+{
+    struct str rest = {text.at + at, text.len - at};
+    return at > 0 && str_starts_with(rest, STR("TP-")) && str_find(rest, STR("-PP-")) == SIZE_MAX
+               ? number_at(text, at + 3)
+               : -1;
 }
 
 // A word made of r and a number, after a separator: "_r12".
@@ -66,6 +76,8 @@ int64_t rank_of_filename(struct str path)
         rank = last_match(part, after_rank);
         if (rank < 0)
             rank = last_match(part, after_r);
+        if (rank < 0)
+            rank = last_match(part, after_tp);
         path.len = begin ? begin - 1 : 0;
     }
     return rank;

@@ -26,6 +26,9 @@ static void usual_names_give_their_rank(void **state)
     expect("Rank7.JSON", 7);
     expect("rank=5.json", 5);
     expect("node-r4_2024.json", 4);
+    expect("primus-megatron-exp[x]-rank[7].1767900123456.pt.trace.json.gz", 7);
+    expect("1767900123.45-TP-3-DP-0.trace.json.gz", 3);
+    expect("1767900123.45-TP-3.trace.json.gz", 3);
 }
 
 static void the_file_speaks_before_its_folder_and_the_last_before_the_first(void **state)
@@ -49,6 +52,10 @@ static void other_names_give_none(void **state)
     expect("rank99999999999999999999.json", -1);
     expect("////", -1);
     expect("rank", -1);
+    expect("rank[x].json", -1);
+    expect("HTTP-3.json", -1);
+    expect("TP-3.json", -1);
+    expect("1767900123.45-TP-3-PP-1.trace.json.gz", -1); // its rank depends on both
 }
 
 int main(void)
