@@ -4,9 +4,11 @@
 
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
+#include "ingest/base/hash.h"
 
-#define REPEATS_MIN   3  // a top-level annotation that occurs less often is not a step
-#define COVER_PERCENT 50 // and it must cover this much of the device window
+#define REPEATS_MIN   3   // a top-level annotation that occurs less often is not a step
+#define COVER_PERCENT 50  // and it must cover this much of the device window
+#define NUMBERED_MAX  256 // bytes of the longest name whose numbers may differ
 
 bool step_marks_fit(struct str pattern, struct str name)
 {
@@ -107,9 +109,41 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     return true;
 }
 
-// The annotations of one kind, or of one name (source MARKS_REPEATED).
-static bool gather(const struct facts *facts, uint32_t count, str_id name, struct step_marks *marks,
-                   struct err *err)
+// Whether a name says that it is a step, which may have numbers of its own each time: "iteration
+// 5", vLLM's "execute_context_1(512)_generation_0(0)".
+static bool says_step(struct str name)
+{
+    return name.len <= NUMBERED_MAX &&
+           (str_contains_nocase(name, STR("step")) || str_contains_nocase(name, STR("iter")) ||
+            str_starts_with(name, STR("execute_"))) &&
+           !str_contains_nocase(name, STR("micro"));
+}
+
+// What the annotations of all steps have in common: the name, without the numbers if it says step.
+static struct group_key family_of(const struct trace *trace, str_id name)
+{
+    struct str text = trace_text(trace, name);
+    char bare[NUMBERED_MAX];
+    size_t len = 0;
+    if (!says_step(text))
+        return (struct group_key){name, 0};
+    for (size_t i = 0; i < text.len; i++)
+        if (!str_is_digit(text.at[i]))
+            bare[len++] = text.at[i];
+        else if (i == 0 || !str_is_digit(text.at[i - 1]))
+            bare[len++] = '0';
+    return (struct group_key){hash_bytes(bare, len), 1};
+}
+
+static bool is_of(const struct trace *trace, const struct group_key *family, str_id name)
+{
+    struct group_key key = family_of(trace, name);
+    return key.a == family->a && key.b == family->b;
+}
+
+// The annotations of one kind, or of one family (source MARKS_REPEATED).
+static bool gather(const struct facts *facts, uint32_t count, const struct group_key *family,
+                   struct step_marks *marks, struct err *err)
 {
     const struct trace *trace = facts->trace;
     size_t size = 2 * (size_t)count * sizeof(struct keyed);
@@ -119,8 +153,8 @@ static bool gather(const struct facts *facts, uint32_t count, str_id name, struc
     uint32_t found = 0;
     for (uint32_t e = next_annotation(trace, 0); e < trace->event_count && found < count;
          e = next_annotation(trace, e + 1))
-        if (name ? trace->name[e] == name
-                 : fits(facts, marks->source, trace_text(trace, trace->name[e])))
+        if (family ? is_of(trace, family, trace->name[e])
+                   : fits(facts, marks->source, trace_text(trace, trace->name[e])))
             items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
     bool ok = order_marks(facts, items, found, marks, err);
     budget_free(facts->budget, items, size);
@@ -143,7 +177,8 @@ static bool sum_track(const struct trace *trace, const struct track *track, stru
         if (trace->kind[event] != EVENT_ANNOTATION || trace->begin_ns[event] < busy_until_ns)
             continue;
         busy_until_ns = facts_event_end(trace, event);
-        if (!groups_index(names, trace->name[event], 0, &index, err))
+        struct group_key family = family_of(trace, trace->name[event]);
+        if (!groups_index(names, family.a, family.b, &index, err))
             return false;
         if (!sums)
             continue;
@@ -165,8 +200,8 @@ static bool sum_names(const struct trace *trace, struct groups *names, struct re
     return true;
 }
 
-// The name that covers most, among those that occur often enough and cover enough.
-static bool pick_repeated(const struct facts *facts, struct groups *names, str_id *name,
+// The family that covers most, among those that occur often enough and cover enough.
+static bool pick_repeated(const struct facts *facts, struct groups *names, struct group_key *family,
                           struct err *err)
 {
     if (!sum_names(facts->trace, names, NULL, err))
@@ -182,7 +217,7 @@ static bool pick_repeated(const struct facts *facts, struct groups *names, str_i
         if (sums[i].count < REPEATS_MIN || sums[i].covered_ns <= best_ns)
             continue;
         best_ns = sums[i].covered_ns;
-        *name = (str_id)names->keys[i].a;
+        *family = names->keys[i];
     }
     budget_free(facts->budget, sums, size);
     return ok;
@@ -192,16 +227,18 @@ static bool find_repeated(const struct facts *facts, struct step_marks *marks, s
 {
     struct groups names;
     groups_init(&names, facts->budget);
-    str_id name = 0;
-    bool ok = pick_repeated(facts, &names, &name, err);
+    const struct trace *trace = facts->trace;
+    struct group_key family = {0};
+    bool ok = pick_repeated(facts, &names, &family, err);
     groups_free(&names);
-    if (!ok || !name)
+    if (!ok || !family.a)
         return ok;
     uint32_t count = 0;
-    for (uint32_t e = 0; e < facts->trace->event_count; e++)
-        count += facts->trace->kind[e] == EVENT_ANNOTATION && facts->trace->name[e] == name;
+    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
+         e = next_annotation(trace, e + 1))
+        count += is_of(trace, &family, trace->name[e]);
     marks->source = MARKS_REPEATED;
-    return gather(facts, count, name, marks, err);
+    return gather(facts, count, &family, marks, err);
 }
 
 bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)
@@ -213,7 +250,7 @@ bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct
         if (count == 0)
             continue;
         marks->source = source;
-        return gather(facts, count, 0, marks, err);
+        return gather(facts, count, NULL, marks, err);
     }
     return find_repeated(facts, marks, err);
 }

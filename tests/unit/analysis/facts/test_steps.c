@@ -280,6 +280,55 @@ static void a_chosen_range_marks_steps_whatever_lies_inside_or_around(void **sta
     hand_end(&hand);
 }
 
+// Steps whose annotation has other numbers each time, as of vLLM; what repeats within them does not
+// say that it is a step.
+static void numbers_in_the_name_of_a_step_may_differ(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"execute_context_1(512)_generation_0(0)",
+                                        "execute_context_0(0)_generation_2(2)",
+                                        "execute_context_0(0)_generation_13(13)"};
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 3; i++) {
+        add_mark(&hand, names[i], 100 * i, 95);
+        add_pair(&hand, 100 * i + 10, 100 * i + 50, 40);
+    }
+    hand_facts(&hand);
+    assert_true(hand.facts.marked);
+    assert_int_equal(hand.facts.step_count, 3);
+    expect_step(&hand.facts, 1, 90, 190);
+    assert_string_equal(trace_text(hand.trace, hand.facts.steps[2].name).at, names[2]);
+    hand_end(&hand);
+}
+
+static uint32_t steps_with(const char *const names[3])
+{
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 3; i++) {
+        add_mark(&hand, names[i], 100 * i, 95);
+        add_pair(&hand, 100 * i + 10, 100 * i + 50, 40);
+    }
+    hand_facts(&hand);
+    uint32_t count = hand.facts.marked ? hand.facts.step_count : 0;
+    hand_end(&hand);
+    return count;
+}
+
+static void only_names_that_say_step_may_differ(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        steps_with((const char *const[3]){"iteration 9", "iteration 10", "Iteration 11"}), 0);
+    assert_int_equal(
+        steps_with((const char *const[3]){"iteration 9", "iteration 10", "iteration 11"}), 3);
+    assert_int_equal(steps_with((const char *const[3]){"layer_0", "layer_1", "layer_2"}), 0);
+    assert_int_equal(
+        steps_with((const char *const[3]){"micro_step 0", "micro_step 1", "micro_step 2"}), 0);
+    assert_int_equal(steps_with((const char *const[3]){"step a", "step b", "step c"}), 0);
+}
+
 static void optimizer_marks_leave_the_last_step_open(void **state)
 {
     (void)state;
@@ -388,6 +437,8 @@ int main(void)
         cmocka_unit_test(without_marks_the_window_is_one_step),
         cmocka_unit_test(the_users_pattern_goes_before_profiler_steps),
         cmocka_unit_test(a_chosen_range_marks_steps_whatever_lies_inside_or_around),
+        cmocka_unit_test(numbers_in_the_name_of_a_step_may_differ),
+        cmocka_unit_test(only_names_that_say_step_may_differ),
         cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
