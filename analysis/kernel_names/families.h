@@ -38,6 +38,8 @@ enum type_from {
     FROM_NOWHERE,
     FROM_FIRST,  // the first, if it is a type
     FROM_FLOAT,  // the first that is a floating-point type
+    FROM_TYPE,   // the first that is a type: numbers come before it
+    FROM_SECOND, // the second that is a floating-point type: that of the arithmetic comes first
     FROM_NESTED, // the first type among the arguments of an argument
 };
 

@@ -52,7 +52,7 @@ static void read_decode(const struct kernel_tokens *tokens, struct kernel_decode
     out->op = OP_attention_fwd;
     set_flag(out, is_prefill ? FLAG_prefill : FLAG_decode);
     set_flag(out, is_mla ? FLAG_mla : FLAG_paged);
-    out->dtype = is_mla ? TYPE_NONE : first_type(tokens);
+    out->dtype = first_type(tokens);
 }
 
 // "bf16gemm_fp32bf16_tn_32x64_splitk_clean", "f4gemm_bf16_per1x32Fp4_BpreShuffle_128x512".
@@ -78,8 +78,9 @@ static void read_moe(const struct kernel_tokens *tokens, struct kernel_decoded *
         const char *word;
         enum kernel_type type;
     } types[] = {
-        {"*Fp8*", TYPE_fp8},   {"*Int8*", TYPE_int8}, {"*I8*", TYPE_int8},
-        {"*Fp4*", TYPE_mxfp4}, {"*Bf16", TYPE_bf16},  {"*Fp16", TYPE_f16},
+        {"*MXfp8*", TYPE_mxfp8}, {"*MXfp4*", TYPE_mxfp4}, {"*Fp8*", TYPE_fp8},
+        {"*Int8*", TYPE_int8},   {"*I8*", TYPE_int8},     {"*Fp4*", TYPE_mxfp4},
+        {"*Bf16", TYPE_bf16},    {"*Fp16", TYPE_f16},
     };
     out->op = OP_moe_gemm;
     for (size_t i = 0; i < sizeof types / sizeof *types && !out->dtype; i++)

@@ -69,8 +69,9 @@ static bool decode_flash2(const struct kernel_text *text, struct kernel_decoded 
         read_flash_mla(text, out);
         return true;
     }
-    bool is_cpp = text->space.len || text->args.count;
-    if ((!is_fwd && !is_bwd) || !is_cpp)
+    struct kernel_args args;
+    kernel_open_args(text, &args);
+    if ((!is_fwd && !is_bwd) || (!text->space.len && !args.count))
         return false;
     bool splits = kernel_has(text->base, "splitkv");
     out->library = LIBRARY_flash_attn;
@@ -78,8 +79,10 @@ static bool decode_flash2(const struct kernel_text *text, struct kernel_decoded 
     set_flag_if(out, FLAG_pytorch_bundled, kernel_has(text->space, "pytorch_flash"));
     set_flag_if(out, FLAG_split_kv, splits);
     set_flag_if(out, FLAG_combine, kernel_has(text->base, "combine"));
-    if (text->args.count)
-        read_traits(text->args.at[0], out);
+    for (size_t i = 0; i < args.count && !out->head_dim; i++)
+        if (kernel_has(kernel_head_of(args.at[i]), "kernel_traits"))
+            read_traits(args.at[i], out);
+    out->settled = text->base_cut ? DOUBT_LIBRARY : DOUBT_ALL;
     if (is_helper(text->base)) {
         out->op = OP_attention_helper;
         memset(out->tile, 0, sizeof out->tile);
@@ -104,7 +107,7 @@ static void read_mainloop(struct str mainloop, struct kernel_decoded *out)
     size_t tuples = 0;
     size_t arch = args.count;
     for (size_t i = 0; i < args.count && arch == args.count; i++) {
-        if (scan_tuple(args.at[i], sizes, 3) == 3 && ++tuples <= 2)
+        if (scan_tuple(args.at[i], sizes, 3) == 3 && ++tuples == 2)
             set_tile(out, sizes, 3);
         if (!out->dtype)
             out->dtype =
@@ -138,6 +141,31 @@ static void read_flash3_helper(struct str kernel, struct kernel_decoded *out)
     set_flag_if(out, FLAG_combine, kernel_has(kernel_head_of(kernel), "Combine"));
 }
 
+// "FlashAttnFwdSm90", with or without the template around it: what the class itself says.
+static void read_class(struct str class, struct kernel_decoded *out)
+{
+    static const struct {
+        const char *pattern;
+        enum kernel_op op;
+    } kinds[] = {{"FlashAttnFwdCombine*", OP_attention_helper},
+                 {"FlashAttnBwdPreprocess*", OP_attention_helper},
+                 {"FlashAttnBwdPostprocess*", OP_attention_helper},
+                 {"FlashAttnFwd*", OP_attention_fwd},
+                 {"FlashAttnBwd*", OP_attention_bwd}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !out->op; i++)
+        if (kernel_matches(class, kinds[i].pattern))
+            out->op = kinds[i].op;
+    set_flag_if(out, FLAG_combine, kernel_has(class, "FwdCombine"));
+    size_t at = str_find(class, STR("Sm"));
+    struct str version = {class.at + class.len, 0};
+    if (at != SIZE_MAX)
+        version = (struct str){class.at + at + 2, class.len - at - 2};
+    size_t digits = 0;
+    while (digits < version.len && str_is_digit(version.at[digits]))
+        digits++;
+    set_arch(out, "sm", (struct str){version.at, digits});
+}
+
 static bool decode_flash3_metadata(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!str_starts_with(text->base, STR("prepare_varlen_num_blocks")))
@@ -156,7 +184,9 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
     if (decode_flash3_metadata(text, out))
         return true;
     bool is_ws = str_starts_with(text->base, STR("compute_attn_ws"));
-    if (!is_ws &&
+    bool is_class =
+        str_equal(text->space, STR("flash")) && str_starts_with(text->base, STR("FlashAttn"));
+    if (!is_ws && !is_class &&
         (!str_equal(text->base, STR("device_kernel")) || !kernel_has(text->name, "flash::")))
         return false;
     out->library = LIBRARY_flash_attn;
@@ -175,9 +205,13 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
         set_causal(out, scan_bool(&text->args, 1));
         return true;
     }
-    out->op = kernel_has(text->name, "FlashAttnFwd")   ? OP_attention_fwd
-              : kernel_has(text->name, "FlashAttnBwd") ? OP_attention_bwd
-                                                       : OP_NONE;
+    size_t at = str_find(text->name, STR("FlashAttn"));
+    struct str class = {text->name.at + text->name.len, 0};
+    if (at != SIZE_MAX)
+        class = kernel_head_of((struct str){text->name.at + at, text->name.len - at});
+    read_class(class, out);
+    bool is_whole = class.at + class.len < text->name.at + text->name.len;
+    out->settled = DOUBT_LIBRARY | (is_whole ? DOUBT_OP : 0);
     read_mainloop(kernel_instance(text->name, "CollectiveMainloop"), out);
     return true;
 }

@@ -39,7 +39,7 @@ static const struct word_op tile_words[] = {
     {"FmhaBatchPrefillWithPagedKV", OP_attention_fwd, FLAG_paged},
     {"FmhaFwd", OP_attention_fwd, FLAG_NONE},
     {"FmhaBwdOGradDotO", OP_attention_helper, FLAG_NONE},
-    {"FmhaBwdConvertQGrad", OP_attention_helper, FLAG_NONE},
+    {"FmhaBwdConvert", OP_attention_helper, FLAG_NONE},
     {"FmhaBwd", OP_attention_bwd, FLAG_NONE},
     {"Rmsnorm2d", OP_rms_norm_fwd, FLAG_NONE},
     {"AddRmsnorm2dRdquant", OP_rms_norm_fwd, FLAG_fused_add},
@@ -142,11 +142,15 @@ static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded
     out->library = LIBRARY_ck_tile;
     struct str name = text->base;
     // kentry<blocks, Kernel, ...>; older: kentry<threads, blocks, Kernel, ...>
-    for (size_t i = 0; i < text->args.count && i < 3; i++) {
-        struct str head = kernel_head_of(text->args.at[i]);
+    struct kernel_args args;
+    bool is_open = kernel_open_args(text, &args);
+    for (size_t i = 0; i < args.count && i < 3; i++) {
+        struct str head = kernel_head_of(args.at[i]);
         if (!kernel_has(head, "::"))
             continue;
         name = kernel_last_of(head);
+        bool touches_cut = is_open && head.at + head.len == text->name.at + text->name.len;
+        out->settled = DOUBT_LIBRARY | (touches_cut ? 0 : DOUBT_OP);
         break;
     }
     read_word(tile_words, sizeof tile_words / sizeof *tile_words, name, out);

@@ -161,12 +161,23 @@ static bool decode_msccl(const struct kernel_text *text, struct kernel_decoded *
     return true;
 }
 
+// What precedes and follows the exchange.
+static bool helps_deep_ep(struct str base)
+{
+    static const char *const patterns[] = {"notify_*", "cached_notify*",       "clean_*",
+                                           "barrier*", "get_dispatch_layout*", "*_barrier*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (kernel_matches(base, patterns[i]))
+            return true;
+    return false;
+}
+
 // deep_ep::internode_ll::combine<...>, under other namespaces in DeepSeek's own.
 static bool decode_deep_ep(const struct kernel_text *text, struct kernel_decoded *out)
 {
     struct str place = kernel_last_of(text->space);
-    bool low_latency = str_equal(place, STR("internode_ll"));
-    bool internode = low_latency || str_equal(place, STR("internode"));
+    bool low_latency = str_equal(place, STR("internode_ll")) || kernel_matches(text->base, "*_ll");
+    bool internode = kernel_matches(place, "internode*");
     bool intranode = str_equal(place, STR("intranode"));
     bool is_own =
         kernel_matches(text->space, "deep_ep*") || kernel_matches(text->space, "dpsk::ep*");
@@ -175,9 +186,14 @@ static bool decode_deep_ep(const struct kernel_text *text, struct kernel_decoded
     out->library = LIBRARY_deep_ep;
     set_flag_if(out, FLAG_internode, internode);
     set_flag_if(out, FLAG_intranode, intranode);
-    bool dispatch = str_equal(text->base, STR("dispatch"));
-    bool combine = str_equal(text->base, STR("combine"));
-    out->op = dispatch || combine ? OP_all_to_all : OP_comm_helper;
+    bool dispatch = kernel_matches(text->base, "dispatch*");
+    bool combine = kernel_matches(text->base, "combine*");
+    out->op = dispatch || combine         ? OP_all_to_all
+              : helps_deep_ep(text->base) ? OP_comm_helper
+                                          : OP_NONE;
+    out->settled = text->base_cut ? DOUBT_LIBRARY : DOUBT_ALL;
+    if (combine || dispatch)
+        out->dtype = scan_first_float(&text->args);
     set_flag_if(out, FLAG_low_latency, low_latency);
     set_flag_if(out, FLAG_dispatch, dispatch);
     set_flag_if(out, FLAG_combine, combine);
@@ -255,6 +271,11 @@ static const struct kernel_rule rules[] = {
      FROM_FLOAT,
      {FLAG_symmetric, FLAG_two_shot},
      0},
+    {NULL, "*all_reduce_one_shot*", 0, OP_all_reduce, FROM_FLOAT, {FLAG_one_shot}, 0},
+    {NULL, "*all_reduce_two_shot*", 0, OP_all_reduce, FROM_FLOAT, {FLAG_two_shot}, 0},
+    {NULL, "oneshotAllreduce*", 0, OP_all_reduce, FROM_FLOAT, {FLAG_one_shot}, 0},
+    {NULL, "twoshotAllreduce*", 0, OP_all_reduce, FROM_FLOAT, {FLAG_two_shot}, 0},
+    {"", "rccl_main_kernel*", LIBRARY_rccl, OP_collective, FROM_NOWHERE, {0}, 0},
     {"*tensorrt_llm*",
      "oneShotAllReduceKernel",
      LIBRARY_tensorrt_llm,

@@ -49,6 +49,8 @@ bool family_cublas(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
+    if (kernel_matches(text->base, "gemv2*") && scan_nth_float(&text->args, 3))
+        out->dtype_out = scan_nth_float(&text->args, 2); // A, x, y and the arithmetic
     if (kernel_has(text->base, "sgemm"))
         out->dtype = TYPE_f32;
     if (kernel_has(text->base, "dgemm"))

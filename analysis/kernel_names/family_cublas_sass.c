@@ -86,6 +86,8 @@ static void read_conv(struct str name, struct kernel_decoded *out)
     set_flag_if(out, FLAG_split_k, kernel_has(name, "splitK"));
     if (kernel_has(name, "_nhwc_"))
         set_layout(out, STR("nhwc"));
+    else if (kernel_has(name, "_nchw_"))
+        set_layout(out, STR("nchw"));
 }
 
 // One word after the main one: sizes, what is loaded at once, options, the layout.

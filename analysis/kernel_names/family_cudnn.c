@@ -45,10 +45,10 @@ static const struct kernel_rule rules[] = {
     {NULL, "implicit_convolve_sgemm", LIBRARY_cudnn, OP_conv_fwd, FROM_FLOAT, {FLAG_simt}, 0},
     {NULL, "explicit_convolve_sgemm", LIBRARY_cudnn, OP_conv_fwd, FROM_FLOAT, {FLAG_simt}, 0},
     {NULL, "convolve_common_engine*", LIBRARY_cudnn, OP_conv_fwd, FROM_FLOAT, {0}, 0},
-    {NULL, "conv2d_grouped_direct_kernel", LIBRARY_cudnn, OP_conv_fwd, FROM_FLOAT, {0}, 0},
+    {NULL, "conv2d_grouped_direct_kernel", LIBRARY_cudnn, OP_conv_fwd, FROM_SECOND, {0}, 0},
     {NULL, "conv2d_c1_k1*", LIBRARY_cudnn, OP_conv_fwd, FROM_FLOAT, {0}, 0},
-    {NULL, "*dgrad2d_grouped_direct*", LIBRARY_cudnn, OP_conv_dgrad, FROM_FLOAT, {0}, 0},
-    {NULL, "*wgrad2d_grouped_direct*", LIBRARY_cudnn, OP_conv_wgrad, FROM_FLOAT, {0}, 0},
+    {NULL, "*dgrad2d_grouped_direct*", LIBRARY_cudnn, OP_conv_dgrad, FROM_SECOND, {0}, 0},
+    {NULL, "*wgrad2d_grouped_direct*", LIBRARY_cudnn, OP_conv_wgrad, FROM_SECOND, {0}, 0},
     {NULL, "computeOffsetsKernel*", LIBRARY_cudnn, OP_conv_helper, FROM_NOWHERE, {0}, 0},
     {NULL, "computeBOffsetsKernel*", LIBRARY_cudnn, OP_conv_helper, FROM_NOWHERE, {0}, 0},
     {NULL, "computeWgrad*OffsetsKernel*", LIBRARY_cudnn, OP_conv_helper, FROM_NOWHERE, {0}, 0},
@@ -84,9 +84,24 @@ static const struct kernel_rule rules[] = {
     {"*cudnn*", "reduce*", LIBRARY_cudnn, OP_conv_helper, FROM_NOWHERE, {0}, 0},
 };
 
+// Volta_hmma_implicit_gemm_fprop_fp32_nhwc_128x128x64x1_..., of cuDNN 7.
+static bool decode_hmma(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    static const struct kernel_rule hmma[] = {
+        {"", "*_hmma_implicit_gemm_fprop_*", LIBRARY_cudnn, OP_conv_fwd, FROM_NOWHERE, {0}, 0},
+        {"", "*_hmma_implicit_gemm_dgrad_*", LIBRARY_cudnn, OP_conv_dgrad, FROM_NOWHERE, {0}, 0},
+        {"", "*_hmma_implicit_gemm_wgrad_*", LIBRARY_cudnn, OP_conv_wgrad, FROM_NOWHERE, {0}, 0},
+    };
+    if (!apply_rules(hmma, sizeof hmma / sizeof *hmma, text, out))
+        return false;
+    if (kernel_has(text->base, "_nhwc_"))
+        set_layout(out, STR("nhwc"));
+    return true;
+}
+
 bool family_cudnn(const struct kernel_text *text, struct kernel_decoded *out)
 {
-    if (decode_sdpa(text, out))
+    if (decode_sdpa(text, out) || decode_hmma(text, out))
         return true;
     bool is_cudnn = library_of_space(text->space) == LIBRARY_cudnn;
     if (!is_cudnn && text->space.len)

@@ -35,14 +35,26 @@ static void read_mark(const struct kernel_tokens *tokens, size_t at, struct kern
         out->alignment = number;
 }
 
-// Block-scaled types are written with the type of their scales: "ue8m0xe4m3".
+// "f4" and "f8" say the width alone.
+static enum kernel_type element_type(struct str element)
+{
+    if (str_equal(element, STR("f4")))
+        return TYPE_fp4_e2m1;
+    return str_equal(element, STR("f8")) ? TYPE_fp8 : scan_type(element);
+}
+
+// Block-scaled types are written with the type of their scales: "ue8m0xe4m3", "ue4m3xf4". Scales
+// that are powers of two make the types of the MX standard.
 static enum kernel_type operand_type(struct str token)
 {
-    struct str scale = STR("ue8m0x");
-    if (!str_starts_with(token, scale))
+    size_t x = str_find(token, STR("x"));
+    if (!str_starts_with(token, STR("ue")) || x == SIZE_MAX)
         return scan_type(token);
-    struct str element = {token.at + scale.len, token.len - scale.len};
-    switch (scan_type(element)) {
+    enum kernel_type element = element_type((struct str){token.at + x + 1, token.len - x - 1});
+    if (!str_starts_with(token, STR("ue8m0")))
+        return element;
+    switch (element) {
+    case TYPE_fp8:
     case TYPE_fp8_e4m3:
     case TYPE_fp8_e5m2: return TYPE_mxfp8;
     case TYPE_fp4_e2m1: return TYPE_mxfp4;
@@ -67,21 +79,27 @@ static bool read_types(const struct kernel_tokens *tokens, size_t at, struct ker
     return true;
 }
 
-// Tile, cluster, stages (0: chosen by the compiler) and the layouts of A, B and C.
+// Tile, cluster, stages (0: chosen by the compiler) and the layouts of A, B and C. Where the
+// cluster is chosen at run time, it is not in the name.
 static size_t read_shape(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
 {
     int32_t tile[3];
     int32_t cluster[3];
-    if (at + 4 >= tokens->count || scan_sizes(tokens->at[at], tile, 3) != 3 ||
-        scan_sizes(tokens->at[at + 1], cluster, 3) != 3 ||
-        !scan_number(tokens->at[at + 2], &out->stages))
+    if (at >= tokens->count || scan_sizes(tokens->at[at], tile, 3) != 3)
         return at;
     set_tile(out, tile, 3);
-    memcpy(out->cluster, cluster, sizeof out->cluster);
-    struct str layout = tokens->at[at + 3];
+    at++;
+    if (at < tokens->count && scan_sizes(tokens->at[at], cluster, 3) == 3) {
+        memcpy(out->cluster, cluster, sizeof out->cluster);
+        at++;
+    }
+    if (at >= tokens->count || !scan_number(tokens->at[at], &out->stages))
+        return at;
+    at++;
+    struct str layout = at < tokens->count ? tokens->at[at] : (struct str){NULL, 0};
     if (layout.len == 3 && strchr("nt", layout.at[0]) && strchr("nt", layout.at[1]))
         set_layout(out, (struct str){layout.at, 2});
-    return at + 4;
+    return at + 1;
 }
 
 static void decode_identifier(struct str name, bool cut, struct kernel_decoded *out)
@@ -100,7 +118,11 @@ static void decode_identifier(struct str name, bool cut, struct kernel_decoded *
     out->op = OP_gemm;
     set_flag_if(out, FLAG_sparse, kernel_matches(tokens.at[at], "*spgemm"));
     tokens.count = complete;
-    if (!read_types(&tokens, ++at, out))
+    at++;
+    bool is_scaled = at + 1 < complete && str_equal(tokens.at[at], STR("block")) &&
+                     str_equal(tokens.at[at + 1], STR("scaled"));
+    at += is_scaled ? 2 : 0;
+    if (!read_types(&tokens, at, out))
         return;
     for (at = read_shape(&tokens, at + 5, out); at < complete; at++)
         read_mark(&tokens, at, out);

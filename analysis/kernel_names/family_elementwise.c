@@ -107,20 +107,40 @@ static const struct functor *functor_of(struct str name)
     return NULL;
 }
 
-// The functor inside of gpu_kernel_impl<...>, BinaryFunctor<A, B, R, op> and the like.
+// Of a name that is cut: the function that all which start so have in common.
+static const struct functor *functor_of_start(struct str start)
+{
+    enum { TELLING = 4 };
+    const struct functor *found = NULL;
+    for (size_t i = 0; i < sizeof functors / sizeof *functors && start.len >= TELLING; i++) {
+        if (!str_starts_with(str_of(functors[i].pattern), start))
+            continue;
+        if (found && (found->func != functors[i].func || found->op != functors[i].op))
+            return NULL;
+        found = &functors[i];
+    }
+    return found;
+}
+
+// The functor inside of gpu_kernel_impl<...>, BinaryFunctor<A, B, R, op> and the like; empty where
+// the name ends before it.
 static struct str unwrap(struct str functor, struct kernel_args *args)
 {
     static const char *const wrappers[] = {"gpu_kernel_impl*", "*UnaryFunctor", "BinaryFunctor",
                                            "BinaryFunctorWithOp*", "opmath_*gpu_kernel*"};
     for (int depth = 0; depth < 4; depth++) {
         struct str name = kernel_last_of(kernel_head_of(functor));
-        kernel_args_of(functor, args);
+        bool is_open = kernel_open_args_of(functor, args);
         bool wraps = false;
         for (size_t i = 0; i < sizeof wrappers / sizeof *wrappers; i++)
             wraps = wraps || kernel_matches(name, wrappers[i]);
         if (!wraps || !args->count)
             break;
         bool is_outer = kernel_matches(name, "gpu_kernel_impl*");
+        bool has_types = kernel_matches(name, "*UnaryFunctor") || // A, B and R
+                         kernel_matches(name, "BinaryFunctor*");
+        if (is_open && has_types && args->count < 4)
+            return (struct str){functor.at + functor.len, 0};
         functor = args->at[is_outer ? 0 : args->count - 1];
     }
     return functor;
@@ -195,27 +215,39 @@ static struct str name_of(struct str functor)
     return kernel_last_of(kernel_head_of(functor));
 }
 
-static void read_functor(struct str given, struct kernel_decoded *out)
+// BinaryFunctor<A, B, R, op> tells the element type, its op the type of arithmetic.
+static bool read_wrapped_type(struct str given, struct kernel_decoded *out)
 {
     struct kernel_args outer;
+    struct str whole = given;
+    if (kernel_matches(name_of(given), "gpu_kernel_impl*")) {
+        kernel_open_args_of(given, &outer);
+        whole = outer.count ? outer.at[0] : given;
+    }
+    bool is_wrapped = kernel_matches(name_of(whole), "*UnaryFunctor") ||
+                      kernel_matches(name_of(whole), "BinaryFunctor*");
+    kernel_args_of(whole, &outer);
+    if (!is_wrapped || !outer.count)
+        return is_wrapped;
+    out->dtype = scan_cpp_type(outer.at[0]);
+    out->settled |= DOUBT_DTYPE;
+    return true;
+}
+
+// What a functor is given as: complete, or up to a cut.
+static void read_functor(struct str given, bool is_open, struct kernel_decoded *out)
+{
     struct kernel_args args;
     struct str inner = unwrap(given, &args);
     struct str name = name_of(inner);
-    const struct functor *functor = functor_of(name);
+    bool is_whole = !is_open || name.at + name.len < given.at + given.len;
+    const struct functor *functor = is_whole ? functor_of(name) : functor_of_start(name);
     out->op = functor && functor->op ? functor->op : OP_elementwise;
     out->func = functor ? functor->func : FUNC_NONE;
-    // BinaryFunctor<A, B, R, op> tells the element type, its op the type of arithmetic.
-    struct str whole = given;
-    if (kernel_matches(name_of(given), "gpu_kernel_impl*")) {
-        kernel_args_of(given, &outer);
-        whole = outer.count ? outer.at[0] : given;
-    }
-    kernel_args_of(whole, &outer);
-    bool is_wrapped = kernel_matches(name_of(whole), "*UnaryFunctor") ||
-                      kernel_matches(name_of(whole), "BinaryFunctor*");
-    out->dtype =
-        is_wrapped && outer.count ? scan_cpp_type(outer.at[0]) : type_of(inner, &args, out->func);
-    if (out->op == OP_copy)
+    out->settled |= is_whole ? DOUBT_OP | DOUBT_FUNC : 0;
+    if (!read_wrapped_type(given, out) && is_whole)
+        out->dtype = type_of(inner, &args, out->func);
+    if (out->op == OP_copy && is_whole)
         read_copy(name, out);
 }
 
@@ -238,17 +270,20 @@ static bool decode_elementwise(const struct kernel_text *text, struct kernel_dec
     bool modern = kernel_matches(text->space, "*modern");
     out->library = LIBRARY_pytorch;
     out->op = OP_elementwise;
+    out->settled = DOUBT_LIBRARY | (text->base_cut ? 0 : DOUBT_REST | DOUBT_FLAGS);
+    struct kernel_args args;
+    bool is_open = kernel_open_args(text, &args);
     size_t at = 0;
     int32_t number = 0;
-    while (at < text->args.count && (scan_number(text->args.at[at], &number) ||
-                                     (indexed && scan_cpp_type(text->args.at[at]))))
+    while (at < text->args.count &&
+           (scan_number(args.at[at], &number) || (indexed && scan_cpp_type(args.at[at]))))
         at++;
     if (vectorized && at)
         out->vec = number;
     set_flag_if(out, FLAG_unrolled, unrolled);
     set_flag_if(out, FLAG_strided, plain || modern);
-    if (at < text->args.count)
-        read_functor(text->args.at[at], out);
+    if (at < args.count)
+        read_functor(args.at[at], is_open && at + 1 == args.count, out);
     read_memory(text, out);
     return true;
 }
@@ -286,7 +321,10 @@ static bool decode_reduce(const struct kernel_text *text, struct kernel_decoded 
         return false;
     out->library = LIBRARY_pytorch;
     out->op = OP_reduce;
-    kernel_args_of(reduce_op, &args);
+    out->settled = DOUBT_LIBRARY | DOUBT_OP | DOUBT_REST;
+    bool is_open = kernel_open_args_of(reduce_op, &args);
+    if (!is_open || args.count > 1)
+        out->settled |= DOUBT_DTYPE;
     if (args.count)
         out->dtype = scan_cpp_type(args.at[0]);
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions && args.count > 1; i++)
@@ -365,12 +403,15 @@ static bool decode_multi_tensor(const struct kernel_text *text, struct kernel_de
         return false;
     enum kernel_library library = library_of_space(text->space);
     out->library = library ? library : LIBRARY_apex;
+    out->settled = library ? DOUBT_LIBRARY : 0;
     size_t at = 0; // the functor comes after the list of tensors, and in older ones after a chunk
     while (at < text->args.count && !kernel_matches(name_of(text->args.at[at]), "*Functor*") &&
            !kernel_matches(name_of(text->args.at[at]), "Copy"))
         at++;
-    if (at == text->args.count)
+    if (at == text->args.count) {
+        out->op = kernel_has(text->name, "FusedOptimize") ? OP_optimizer : OP_NONE;
         return true;
+    }
     struct str functor = text->args.at[at];
     if (!library && library_of_space(functor) == LIBRARY_transformer_engine)
         out->library = LIBRARY_transformer_engine;
@@ -404,6 +445,7 @@ static bool decode_rng(const struct kernel_text *text, struct kernel_decoded *ou
         return false;
     out->library = LIBRARY_pytorch;
     out->op = OP_rng;
+    out->settled = DOUBT_LIBRARY | DOUBT_OP;
     out->dtype = scan_first_float(&text->args);
     for (size_t i = 0; i < text->args.count; i++) {
         struct str name = name_of(text->args.at[i]);
@@ -439,7 +481,11 @@ static bool decode_indexing(const struct kernel_text *text, struct kernel_decode
     if (!scatters && !indexes)
         return false;
     out->library = LIBRARY_pytorch;
+    out->settled = DOUBT_LIBRARY;
     if (scatters) {
+        bool says_direction = kernel_has(text->name, "_internal_kernel<");
+        if (text->cut && !says_direction)
+            return true;
         bool fills = kernel_has(text->name, "_cuda_scatter_fill_internal_kernel");
         bool writes = kernel_has(text->name, "_internal_kernel<true");
         out->op = fills || writes ? OP_scatter : OP_gather;

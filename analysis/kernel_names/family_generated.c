@@ -34,6 +34,9 @@ static bool decode_deep_gemm(const struct kernel_text *text, struct kernel_decod
     out->library = LIBRARY_deep_gemm;
     kernel_tokens_of(text->base, &tokens);
     bool is_gemm = kernel_has(text->base, "gemm") || kernel_has(text->base, "hc_prenorm");
+    for (size_t i = 0; i < tokens.count; i++)
+        if (str_starts_with(tokens.at[i], STR("sm")))
+            set_arch(out, "", tokens.at[i]);
     if (!is_gemm) {
         bool is_transpose = kernel_has(text->base, "transpose");
         out->op = is_transpose ? OP_transpose : OP_NONE;
@@ -44,12 +47,11 @@ static bool decode_deep_gemm(const struct kernel_text *text, struct kernel_decod
         read_deep_gemm_kernel(text, out);
         return true;
     }
-    for (size_t i = 0; i < tokens.count; i++) {
-        if (str_starts_with(tokens.at[i], STR("sm")))
-            set_arch(out, "", tokens.at[i]);
-        if (!out->dtype)
-            out->dtype = scan_type(tokens.at[i]);
-    }
+    for (size_t i = 0; i < tokens.count && !out->dtype; i++)
+        out->dtype = scan_type(tokens.at[i]);
+    size_t last = text->args.count;
+    if (last && !text->cut) // the result's type is the last one, unless another library's name
+        out->dtype_out = scan_cpp_type(text->args.at[last - 1]);
     if (out->dtype == TYPE_fp8)
         out->dtype = TYPE_fp8_e4m3;
     set_flag_if(out, FLAG_block_scaled, kernel_has(text->base, "1d"));
@@ -113,6 +115,7 @@ static bool decode_trtllm(const struct kernel_text *text, struct kernel_decoded 
             set_tile(out, tile, 3);
         if (!out->stages && !scan_after(token, "s", &out->stages))
             out->stages = 0;
+        set_flag_if(out, FLAG_swiglu, str_equal(token, STR("swiGlu")));
         if (str_starts_with(token, STR("sm")) && token.len > 4)
             set_arch(
                 out, "",
@@ -158,15 +161,16 @@ static bool decode_matmul_ogs(const struct kernel_text *text, struct kernel_deco
     return true;
 }
 
+#define MARLIN                              \
+    {                                       \
+        FLAG_marlin, FLAG_weight_only_quant \
+    }
+
 static const struct kernel_rule marlin[] = {
-    {"marlin_moe*",
-     "Marlin",
-     LIBRARY_vllm,
-     OP_moe_gemm,
-     FROM_NOWHERE,
-     {FLAG_marlin, FLAG_weight_only_quant},
-     0},
-    {"*", "Marlin", LIBRARY_vllm, OP_gemm, FROM_NOWHERE, {FLAG_marlin, FLAG_weight_only_quant}, 0},
+    {"sglang*marlin_moe*", "Marlin", 0, OP_moe_gemm, FROM_NOWHERE, MARLIN, 0},
+    {"sglang*", "Marlin", 0, OP_gemm, FROM_NOWHERE, MARLIN, 0},
+    {"*marlin_moe*", "Marlin", LIBRARY_vllm, OP_moe_gemm, FROM_NOWHERE, MARLIN, 0},
+    {"*", "Marlin", LIBRARY_vllm, OP_gemm, FROM_NOWHERE, MARLIN, 0},
     {"*",
      "Marlin_24",
      LIBRARY_vllm,
@@ -174,13 +178,7 @@ static const struct kernel_rule marlin[] = {
      FROM_NOWHERE,
      {FLAG_marlin, FLAG_weight_only_quant, FLAG_sparse},
      0},
-    {"*",
-     "MarlinMoE*",
-     LIBRARY_vllm,
-     OP_moe_gemm,
-     FROM_NOWHERE,
-     {FLAG_marlin, FLAG_weight_only_quant},
-     0},
+    {"*", "MarlinMoE*", LIBRARY_vllm, OP_moe_gemm, FROM_NOWHERE, MARLIN, 0},
 };
 
 bool family_gemm_generators(const struct kernel_text *text, struct kernel_decoded *out)

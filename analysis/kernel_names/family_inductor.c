@@ -27,13 +27,19 @@ static struct str without_number(struct str ops, bool cut)
     }
 }
 
+static bool is_single(struct str word)
+{
+    return str_is_one_of(word, inductor_single, sizeof inductor_single / sizeof *inductor_single);
+}
+
 static bool starts_with_op(struct str rest, struct str op)
 {
     return str_starts_with(rest, op) && (rest.len == op.len || rest.at[op.len] == '_');
 }
 
-static struct str longest_op(struct str rest)
+static struct str longest_op(struct str rest, bool *is_known)
 {
+    *is_known = true;
     struct str best = {rest.at, 0};
     for (size_t i = 0; i < sizeof inductor_ops / sizeof *inductor_ops; i++) {
         struct str op = str_of(inductor_ops[i]);
@@ -45,18 +51,44 @@ static struct str longest_op(struct str rest)
     size_t len = *rest.at == '_';
     while (len < rest.len && rest.at[len] != '_')
         len++;
+    *is_known = is_single((struct str){rest.at, len});
     return (struct str){rest.at, len};
+}
+
+// Adds an operator; words that are none, next to each other, are taken for one of another library.
+static void add_op(struct str op, bool is_known, bool joins, struct kernel_decoded *out)
+{
+    struct str *last = out->op_count ? &out->ops[out->op_count - 1] : NULL;
+    if (!is_known)
+        out->doubts |= DOUBT_OPS;
+    if (last && joins)
+        last->len = (size_t)(op.at + op.len - last->at);
+    else
+        out->ops[out->op_count++] = op;
+}
+
+// The compiler sorts the list: where the words found are not in order, they are not the operators.
+static void doubt_order(struct kernel_decoded *out)
+{
+    for (uint32_t i = 1; i < out->op_count; i++)
+        if (str_compare(out->ops[i - 1], out->ops[i]) > 0)
+            out->doubts |= DOUBT_OPS;
 }
 
 static void read_ops(struct str rest, struct kernel_decoded *out)
 {
+    bool was_unknown = false;
     for (int tries = 0; rest.len && out->op_count < KERNEL_OPS_MAX && tries < TRIES_MAX; tries++) {
-        struct str op = longest_op(rest);
-        if (op.len > 1 || *op.at != '_')
-            out->ops[out->op_count++] = op;
+        bool is_known;
+        struct str op = longest_op(rest, &is_known);
+        if (op.len > 1 || *op.at != '_') {
+            add_op(op, is_known, was_unknown && !is_known, out);
+            was_unknown = !is_known;
+        }
         rest = skip(rest, op.len);
         rest = rest.len ? skip(rest, 1) : rest; // the underscore between two
     }
+    doubt_order(out);
 }
 
 static bool has_op(const struct kernel_decoded *out, const char *pattern)
@@ -97,6 +129,7 @@ bool family_inductor(const struct kernel_text *text, struct kernel_decoded *out)
         out->library = LIBRARY_inductor;
         out->op = OP_fused;
         set_flag(out, FLAG_opaque);
+        out->settled = DOUBT_ALL;
         return true;
     }
     struct str fused = STR("_fused");
@@ -111,7 +144,9 @@ bool family_inductor(const struct kernel_text *text, struct kernel_decoded *out)
         if (str_equal(kind, str_of(kinds[i].word)))
             out->op = kinds[i].op;
     set_flag_if(out, FLAG_persistent, str_equal(kind, STR("per")));
-    if (out->op == OP_template_gemm)
+    bool is_template = out->op == OP_template_gemm;
+    if (is_template)
         out->op = template_of(out);
+    out->settled = DOUBT_LIBRARY | DOUBT_FLAGS | (is_template ? 0 : DOUBT_OP);
     return true;
 }

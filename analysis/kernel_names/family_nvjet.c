@@ -17,15 +17,15 @@ static enum kernel_type type_of_letter(char letter)
 }
 
 // Three letters are A, accumulator and result; five A, B, C, accumulator and result.
-static bool read_types(struct str letters, struct kernel_decoded *out)
+static void read_types(struct str letters, struct kernel_decoded *out)
 {
     if (letters.len != 3 && letters.len != 5)
-        return false;
-    enum kernel_type types[5];
+        return;
+    enum kernel_type types[5] = {0};
     for (size_t i = 0; i < letters.len; i++) {
         types[i] = type_of_letter(letters.at[i]);
         if (!types[i])
-            return false;
+            return;
     }
     out->dtype = types[0];
     out->dtype_b = letters.len == 5 && types[1] != types[0] ? types[1] : TYPE_NONE;
@@ -35,8 +35,7 @@ static bool read_types(struct str letters, struct kernel_decoded *out)
     if (reads_tf32)
         out->dtype = TYPE_tf32;
     if (reads_tf32 || memchr(letters.at, 'o', letters.len))
-        out->doubts |= DOUBT_TYPES; // how others read these letters
-    return true;
+        out->doubts |= DOUBT_DTYPE; // how others read these letters
 }
 
 static const struct {
@@ -59,19 +58,32 @@ static void read_mark(struct str token, struct kernel_decoded *out)
         out->dtype = TYPE_mxfp8;
 }
 
-// "TNN": transposition of A and B, and a letter whose meaning is unknown.
+// "TNN": transposition of A and B, and a letter or, of mma kernels, two of unknown meaning.
 static bool read_layout(struct str token, struct kernel_decoded *out)
 {
     char letters[2];
-    if (token.len != 3)
+    if (token.len != 3 && token.len != 4)
         return false;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < token.len; i++)
         if (token.at[i] != 'T' && token.at[i] != 'N')
             return false;
     letters[0] = token.at[0] == 'T' ? 't' : 'n';
     letters[1] = token.at[1] == 'T' ? 't' : 'n';
     set_layout(out, (struct str){letters, 2});
     return true;
+}
+
+// "mma_64x128x64_8_32x64x64", of devices without wgmma: the tile, stages and the tile of a warp.
+static size_t read_mma(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
+{
+    int32_t tile[3];
+    if (at + 3 >= tokens->count || !str_equal(tokens->at[at], STR("mma")) ||
+        scan_sizes(tokens->at[at + 1], tile, 3) != 3)
+        return at;
+    set_tile(out, tile, 3);
+    if (!scan_number(tokens->at[at + 2], &out->stages))
+        out->stages = 0;
+    return at + 3;
 }
 
 // The tile, K and stages, and the cluster: "256x128_64x4_1x2".
@@ -103,9 +115,10 @@ bool family_nvjet(const struct kernel_text *text, struct kernel_decoded *out)
     set_flag(out, FLAG_nvjet);
     if (at + 1 < tokens.count && str_starts_with(tokens.at[at], STR("sm")))
         set_arch(out, "", tokens.at[at++]);
-    if (at + 1 >= tokens.count || !read_types(tokens.at[at++], out))
+    if (at + 1 >= tokens.count)
         return true;
-    at = read_shape(&tokens, at, out);
+    read_types(tokens.at[at++], out);
+    at = read_mma(&tokens, read_shape(&tokens, at, out), out);
     for (; at + 1 < tokens.count; at++)
         if (!read_layout(tokens.at[at], out))
             read_mark(tokens.at[at], out);

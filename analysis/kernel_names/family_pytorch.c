@@ -82,9 +82,9 @@ static const struct kernel_rule rules[] = {
     {"*sbtopk", "*", PT, OP_topk, FROM_FLOAT, {0}, 0},
     {"at::*", "*TopK*", PT, OP_topk, FROM_FLOAT, {0}, 0},
     {"at::*", "gatherKthValue", PT, OP_topk, FROM_FLOAT, {0}, 0},
-    {"at::*", "bitonicSort*", PT, OP_sort, FROM_FIRST, {0}, 0},
-    {"at::*", "radixSort*", PT, OP_sort, FROM_FIRST, {0}, 0},
-    {"at::*", "warpMergeSort*", PT, OP_sort, FROM_FIRST, {0}, 0},
+    {"at::*", "bitonicSort*", PT, OP_sort, FROM_TYPE, {0}, 0},
+    {"at::*", "radixSort*", PT, OP_sort, FROM_TYPE, {0}, 0},
+    {"at::*", "warpMergeSort*", PT, OP_sort, FROM_TYPE, {0}, 0},
     {"at::*", "*sort_postprocess*", PT, OP_sort, FROM_NOWHERE, {0}, 0},
     {"at::*", "fill_reverse_indices*", PT, OP_sort, FROM_NOWHERE, {0}, 0},
     {"at::*", "fill_index_and_segment*", PT, OP_sort, FROM_NOWHERE, {0}, 0},
@@ -133,6 +133,8 @@ bool family_pytorch(const struct kernel_text *text, struct kernel_decoded *out)
     if (out->op == OP_cat || out->op == OP_index_put)
         read_opaque_size(text->name, out);
     bool is_rms = scan_bool(&text->args, IS_RMS) == 1;
+    if (out->op == OP_layer_norm_fwd || out->op == OP_layer_norm_bwd)
+        out->settled &= text->args.count > IS_RMS ? DOUBT_ALL : ~(uint32_t)DOUBT_OP;
     if (is_rms && out->op == OP_layer_norm_fwd)
         out->op = OP_rms_norm_fwd;
     if (is_rms && str_starts_with(text->base, STR("layer_norm_grad_input")))

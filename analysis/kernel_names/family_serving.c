@@ -40,12 +40,23 @@ static const struct kernel_rule shared[] = {
     {NULL, "*topk_with_k_group*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*group_idx_and_topk*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*moe_sum*", 0, OP_moe_permute, FROM_FLOAT, {0}, 0},
-    {NULL, "finalizeMoeRouting*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
-    {NULL, "expandInputRows*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
+    {NULL, "finalizeMoeRouting*", 0, OP_moe_permute, FROM_FLOAT, {0}, 0},
+    {NULL, "expandInputRows*", 0, OP_moe_permute, FROM_FLOAT, {0}, 0},
     {NULL, "computeExpertFirstTokenOffset*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*moe_permute*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
     {NULL, "*moe_unpermute*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
     {NULL, "*permute_kernel*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
+    {NULL, "*fusedBuildExpertMaps*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "*MoeRouting*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "*moe_routing*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "*topk_softmax*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "deepseek_v3_topk*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "*router_gemm*", 0, OP_gemm, FROM_FIRST, {0}, 0},
+    {NULL, "wvSplitK*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},
+    {NULL, "LLGemm1*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},
+    {NULL, "*BiasRope*", 0, OP_rope, FROM_FLOAT, {0}, 0},
+    {NULL, "*NormRope*", 0, OP_rope, FROM_FLOAT, {0}, 0},
+    {NULL, "*RoPE*", 0, OP_rope, FROM_FLOAT, {0}, 0},
     {NULL, "*TopKSampling*", 0, OP_sampling, FROM_NOWHERE, {0}, 0},
     {NULL, "*TopPSampling*", 0, OP_sampling, FROM_NOWHERE, {0}, 0},
     {NULL, "*TopKTopPSampling*", 0, OP_sampling, FROM_NOWHERE, {0}, 0},
@@ -134,8 +145,9 @@ static const struct kernel_rule owned[] = {
     {"cuda", "*cast_to_fp8*", LIBRARY_deepseek, OP_quantize, FROM_FLOAT, {0}, 0},
     {"dpsk*", "*transpose*", LIBRARY_deepseek, OP_transpose, FROM_NOWHERE, {0}, 0},
     {"dpsk*grouped_gemm*", "*", LIBRARY_deepseek, OP_NONE, FROM_NOWHERE, {0}, 0},
-    {"moe::dev*", "finalize*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
-    {"moe::dev*", "permute*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
+    {"fused_moe", "run_global*", 0, OP_moe_gemm, FROM_NESTED, {0}, 0},
+    {"moe::dev*", "finalize*", 0, OP_moe_permute, FROM_NESTED, {0}, 0},
+    {"moe::dev*", "permute*", 0, OP_moe_permute, FROM_NESTED, {0}, 0},
     {"moe::dev*", "routing*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {"moe::dev*", "activation*", 0, OP_act_and_mul, FROM_NOWHERE, {0}, 0},
     {NULL,
@@ -170,9 +182,11 @@ static const struct kernel_rule owned[] = {
 // An activation may be a template argument: act_and_mul_kernel<T, &(silu(float const&))>.
 static void read_activation(const struct kernel_text *text, struct kernel_decoded *out)
 {
-    for (size_t i = 1; i < text->args.count; i++) {
-        set_flag_if(out, FLAG_silu, kernel_has(text->args.at[i], "silu"));
-        set_flag_if(out, FLAG_gelu, kernel_has(text->args.at[i], "gelu"));
+    struct kernel_args args;
+    kernel_open_args(text, &args);
+    for (size_t i = 1; i < args.count; i++) {
+        set_flag_if(out, FLAG_silu, kernel_has(args.at[i], "silu"));
+        set_flag_if(out, FLAG_gelu, kernel_has(args.at[i], "gelu"));
     }
 }
 
@@ -186,6 +200,19 @@ static void read_result(const struct kernel_text *text, struct kernel_decoded *o
     }
 }
 
+// Of a class "Sm100BlockScaledPersistentDenseGemmKernel".
+static void read_cute_arch(struct str name, struct kernel_decoded *out)
+{
+    size_t at = str_find(name, STR("Sm1"));
+    at = at == SIZE_MAX ? str_find(name, STR("Sm9")) : at;
+    size_t end = at == SIZE_MAX ? name.len : at + 2;
+    size_t start = end;
+    while (end < name.len && str_is_digit(name.at[end]))
+        end++;
+    if (end < name.len)
+        set_arch(out, "sm", (struct str){name.at + start, end - start});
+}
+
 // kernel_cutlass_kernel_flashinfernormkernelsrmsnormRMSNormKernel_object_at__tensorptrbf16...
 static bool decode_cute(const struct kernel_text *text, struct kernel_decoded *out)
 {
@@ -194,18 +221,27 @@ static bool decode_cute(const struct kernel_text *text, struct kernel_decoded *o
         enum kernel_type type;
     } types[] = {
         {"tensorptrbf16", TYPE_bf16}, {"tensorptrf16", TYPE_f16}, {"tensorptrf32", TYPE_f32}};
+    static const struct {
+        const char *word;
+        enum kernel_op op;
+    } ops[] = {{"RMSNorm", OP_rms_norm_fwd},
+               {"rmsnorm", OP_rms_norm_fwd},
+               {"Quantize", OP_quantize},
+               {"GroupedGemm", OP_grouped_gemm},
+               {"grouped_gemm", OP_grouped_gemm},
+               {"Gemm", OP_gemm},
+               {"gemm", OP_gemm}};
     if (!str_starts_with(text->base, STR("kernel_cutlass_")))
         return false;
     set_flag(out, FLAG_cute_dsl);
     if (kernel_has(text->base, "flashinfer"))
         out->library = LIBRARY_flashinfer;
-    if (kernel_has(text->base, "RMSNorm"))
-        out->op = OP_rms_norm_fwd;
-    else if (kernel_has(text->base, "rmsnorm"))
-        out->op = OP_rms_norm_fwd;
-    else if (kernel_has(text->base, "Gemm") || kernel_has(text->base, "gemm"))
-        out->op = OP_gemm;
+    for (size_t i = 0; i < sizeof ops / sizeof *ops && !out->op; i++)
+        if (kernel_has(text->base, ops[i].word))
+            out->op = ops[i].op;
     set_flag_if(out, FLAG_fused_add, kernel_has(text->base, "FusedAdd"));
+    set_flag_if(out, FLAG_block_scaled, kernel_has(text->base, "BlockScaled"));
+    read_cute_arch(text->base, out);
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         size_t at = str_find(text->base, str_of(types[i].word));
@@ -251,9 +287,20 @@ bool family_serving(const struct kernel_text *text, struct kernel_decoded *out)
     return true;
 }
 
+// What chooses among values, of libraries that are known.
+static const struct kernel_rule choosing[] = {
+    {NULL, "*topk*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
+    {NULL, "*topK*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
+    {NULL, "*TopK*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
+};
+
 // Only whose kernel it is.
 bool family_libraries(const struct kernel_text *text, struct kernel_decoded *out)
 {
     out->library = library_of_space(text->space);
+    if (out->library && apply_rules(choosing, sizeof choosing / sizeof *choosing, text, out))
+        return true;
+    bool has_parts = out->library == LIBRARY_deepseek; // libraries under DeepSeek's namespace
+    out->settled = has_parts ? 0 : DOUBT_LIBRARY;
     return out->library != LIBRARY_NONE;
 }

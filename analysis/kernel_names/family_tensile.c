@@ -75,6 +75,12 @@ static bool is_activation(struct str token)
            (token.len == 1 || (token.len == 2 && strchr("SHB", token.at[1])));
 }
 
+static void read_stream_k(struct str token, struct kernel_decoded *out)
+{
+    int32_t number;
+    set_flag_if(out, FLAG_stream_k, scan_after(token, "SK", &number) && number > 0);
+}
+
 static void read_abilities(struct str token, struct kernel_decoded *out)
 {
     set_flag_if(out, FLAG_bias_capable, str_starts_with(token, STR("Bias")));
@@ -85,6 +91,7 @@ static void read_abilities(struct str token, struct kernel_decoded *out)
         out->dtype = TYPE_tf32;
     if (str_equal(token, STR("UserArgs")) || str_starts_with(token, STR("Bias")))
         out->library = LIBRARY_hipblaslt;
+    read_stream_k(token, out); // of kernels written by hand
 }
 
 static void read_solution(struct str token, struct kernel_decoded *out)
@@ -99,8 +106,10 @@ static void read_solution(struct str token, struct kernel_decoded *out)
     }
     if (str_starts_with(token, STR("ISA")) && token.len > 3 && token.at[3] != '0')
         set_arch(out, "gfx", (struct str){token.at + 3, token.len - 3});
+    if (str_starts_with(token, STR("gfx")))
+        set_arch(out, "gfx", (struct str){token.at + 3, token.len - 3});
     set_flag_if(out, FLAG_split_k, scan_after(token, "GSU", &number) && number > 1);
-    set_flag_if(out, FLAG_stream_k, scan_after(token, "SK", &number) && number > 0);
+    read_stream_k(token, out);
 }
 
 static bool read_tile(struct str token, struct kernel_decoded *out)
@@ -113,10 +122,26 @@ static bool read_tile(struct str token, struct kernel_decoded *out)
     return count == 3;
 }
 
+// The name of an instruction is the same for both kinds of matrix cores: RDNA and its successors
+// have WMMA, and which device it is comes after the instruction.
+static void read_cores(struct kernel_decoded *out)
+{
+    bool is_rdna = str_starts_with(str_of(out->arch), STR("gfx1"));
+    if (!kernel_has_flag(out, FLAG_mfma))
+        return;
+    if (!out->arch[0])
+        out->doubts |= DOUBT_FLAGS;
+    if (!is_rdna)
+        return;
+    clear_flag(out, FLAG_mfma);
+    set_flag(out, FLAG_wmma);
+}
+
 // Each kernel's name goes on after its tile: the last word of one that ends before may be cut.
-static void read_words(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
+static void read_words(const struct kernel_tokens *tokens, bool cut, struct kernel_decoded *out)
 {
     bool has_tile = false;
+    size_t at = 4;
     for (; at + 1 < tokens->count; at++) {
         struct str token = tokens->at[at];
         if (has_tile)
@@ -128,6 +153,9 @@ static void read_words(const struct kernel_tokens *tokens, size_t at, struct ker
     // A truncated instruction still counts as one.
     set_flag_if(out, FLAG_mfma,
                 has_tile && str_starts_with(tokens->at[at], STR("MI")) && tokens->at[at].len > 3);
+    if (has_tile && !cut && str_starts_with(tokens->at[at], STR("gfx")))
+        read_solution(tokens->at[at], out);
+    read_cores(out);
 }
 
 bool family_tensile(const struct kernel_text *text, struct kernel_decoded *out)
@@ -151,6 +179,6 @@ bool family_tensile(const struct kernel_text *text, struct kernel_decoded *out)
     read_layout(&tokens, out);
     if (tokens.count > 4)
         set_types(out, tokens.at[3]);
-    read_words(&tokens, 4, out);
+    read_words(&tokens, text->cut, out);
     return true;
 }

@@ -29,6 +29,8 @@ void kernel_decode(struct str name, struct kernel_decoded *decoded)
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i](&text, decoded))
             break;
+    if (text.cut)
+        decoded->doubts |= DOUBT_ALL & ~decoded->settled;
     kernel_label(&text, decoded);
 }
 

@@ -17,7 +17,15 @@ enum {
 enum kernel_doubt {
     DOUBT_LIBRARY = 1,
     DOUBT_OP = 2,
-    DOUBT_TYPES = 4,
+    DOUBT_DTYPE = 4,
+    DOUBT_TYPES = 8, // the other types
+    DOUBT_FUNC = 16,
+    DOUBT_OPS = 32,
+    DOUBT_TILE = 64,
+    DOUBT_CAUSAL = 128,
+    DOUBT_FLAGS = 256,
+    DOUBT_REST = 512, // every other field
+    DOUBT_ALL = 1023,
 };
 
 // A field that the name does not tell is 0, empty or KERNEL_CAUSAL_UNSAID.
@@ -43,6 +51,7 @@ struct kernel_decoded {
     struct str ops[KERNEL_OPS_MAX]; // operators in the name of a fused kernel, part of the name
     uint32_t op_count;
     uint32_t doubts;                // of kernel_doubt
+    uint32_t settled;               // of kernel_doubt: what the rest of a cut name cannot change
     char label[KERNEL_LABEL_BYTES]; // short, for people; never empty
 };
 

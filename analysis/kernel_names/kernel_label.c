@@ -231,15 +231,26 @@ static void store(const struct label *label, bool in_middle, struct kernel_decod
     out[head + sizeof ellipsis - 1 + tail] = '\0';
 }
 
-// The function's own name if nothing was decoded; bytes outside ASCII are left out.
+// A character outside ASCII is one question mark, however many bytes it has.
+static char shown(struct str name, size_t at)
+{
+    unsigned char c = (unsigned char)name.at[at];
+    bool goes_on = (c & 0xc0) == 0x80 && at && ((unsigned char)name.at[at - 1] & 0x80);
+    if (goes_on)
+        return '\0';
+    return c >= ' ' && c <= '~' ? (char)c : '?';
+}
+
+// The function's own name if nothing was decoded.
 static void from_name(const struct kernel_text *text, struct kernel_decoded *decoded)
 {
     struct label label = {.len = 0};
     struct str name = text->base.len ? text->base : text->raw;
-    for (size_t i = 0; i < name.len && label.len < sizeof label.text; i++)
-        label.text[label.len++] = name.at[i] > ' ' && name.at[i] <= '~' ? name.at[i]
-                                  : name.at[i] == ' '                   ? ' '
-                                                                        : '?';
+    for (size_t i = 0; i < name.len && label.len < sizeof label.text; i++) {
+        char c = shown(name, i);
+        if (c)
+            label.text[label.len++] = c;
+    }
     if (!label.len)
         label.text[label.len++] = '?';
     store(&label, true, decoded);

@@ -9,7 +9,8 @@ static const struct {
     enum kernel_library library;
 } spaces[] = {
     {"at_cuda_detail*", LIBRARY_cub},
-    {"cub*", LIBRARY_cub},
+    {"cub", LIBRARY_cub},
+    {"cub::*", LIBRARY_cub},
     {"*::cub", LIBRARY_cub},
     {"*::cub::*", LIBRARY_cub},
     {"rocprim*", LIBRARY_rocprim},
@@ -25,6 +26,7 @@ static const struct {
     {"transformer_engine*", LIBRARY_transformer_engine},
     {"tensorrt_llm*", LIBRARY_tensorrt_llm},
     {"moe::dev*", LIBRARY_tensorrt_llm},
+    {"fused_moe", LIBRARY_tensorrt_llm},
     {"aiter*", LIBRARY_aiter},
     {"ck_tile*", LIBRARY_ck_tile},
     {"ck", LIBRARY_ck},
@@ -77,11 +79,21 @@ static enum kernel_type nested_type(const struct kernel_args *args)
     return TYPE_NONE;
 }
 
+static enum kernel_type first_type(const struct kernel_args *args)
+{
+    enum kernel_type type = TYPE_NONE;
+    for (size_t i = 0; i < args->count && !type; i++)
+        type = scan_cpp_type(args->at[i]);
+    return type;
+}
+
 static enum kernel_type type_of(const struct kernel_args *args, enum type_from from)
 {
     switch (from) {
     case FROM_FIRST: return args->count ? scan_cpp_type(args->at[0]) : TYPE_NONE;
-    case FROM_FLOAT: return scan_first_float(args);
+    case FROM_FLOAT: return scan_nth_float(args, 0);
+    case FROM_SECOND: return scan_nth_float(args, 1);
+    case FROM_TYPE: return first_type(args);
     case FROM_NESTED: return nested_type(args);
     case FROM_NOWHERE: break;
     }
@@ -100,6 +112,9 @@ bool apply_rules(const struct kernel_rule *rules, size_t count, const struct ker
         out->op = rule->op;
         out->func = rule->func;
         out->dtype = type_of(&text->args, rule->type);
+        out->settled = text->base_cut ? 0 : DOUBT_ALL & ~(out->dtype ? 0 : DOUBT_DTYPE);
+        if (!rule->library)
+            out->settled |= DOUBT_LIBRARY;
         for (size_t f = 0; f < sizeof rule->flags / sizeof *rule->flags; f++)
             set_flag_if(out, rule->flags[f], rule->flags[f] != FLAG_NONE);
         return true;

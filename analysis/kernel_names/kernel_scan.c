@@ -183,14 +183,19 @@ bool type_is_float(enum kernel_type type)
     return (type >= TYPE_f64 && type <= TYPE_mxfp4) || type == TYPE_c64 || type == TYPE_c128;
 }
 
-enum kernel_type scan_first_float(const struct kernel_args *args)
+enum kernel_type scan_nth_float(const struct kernel_args *args, size_t n)
 {
     for (size_t i = 0; i < args->count; i++) {
         enum kernel_type type = scan_cpp_type(args->at[i]);
-        if (type_is_float(type))
+        if (type_is_float(type) && n-- == 0)
             return type;
     }
     return TYPE_NONE;
+}
+
+enum kernel_type scan_first_float(const struct kernel_args *args)
+{
+    return scan_nth_float(args, 0);
 }
 
 size_t scan_tuple(struct str type, int32_t *sizes, size_t max)

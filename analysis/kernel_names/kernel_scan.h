@@ -27,6 +27,9 @@ enum kernel_type scan_type_prefix(struct str *text);
 // The first argument that is a floating-point type; TYPE_NONE if there is none.
 enum kernel_type scan_first_float(const struct kernel_args *args);
 
+// The one after n others; TYPE_NONE if there are fewer.
+enum kernel_type scan_nth_float(const struct kernel_args *args, size_t n);
+
 bool type_is_float(enum kernel_type type);
 
 // "cute::tuple<cute::C<64>, cute::C<128>>": its numbers.

@@ -220,12 +220,13 @@ static void add_arg(struct kernel_args *args, struct str text, size_t from, size
         args->at[args->count++] = (struct str){text.at + from, to - from};
 }
 
-void kernel_args_of(struct str type, struct kernel_args *args)
+// Returns where the argument starts that is not complete, or SIZE_MAX.
+static size_t split_args(struct str type, struct kernel_args *args)
 {
     args->count = 0;
     size_t open = first_of(type, "<");
     if (open == type.len)
-        return;
+        return SIZE_MAX;
     struct kernel_brackets inside = {.depth = 0};
     size_t start = open + 1;
     for (size_t i = open; i < type.len; i++) {
@@ -233,13 +234,34 @@ void kernel_args_of(struct str type, struct kernel_args *args)
         if (!inside.depth) {
             if (i > start || args->count)
                 add_arg(args, type, start, i);
-            return;
+            return SIZE_MAX;
         }
         if (type.at[i] == ',' && inside.depth == 1) {
             add_arg(args, type, start, i);
             start = i + 1;
         }
     }
+    return start;
+}
+
+void kernel_args_of(struct str type, struct kernel_args *args)
+{
+    split_args(type, args);
+}
+
+bool kernel_open_args_of(struct str type, struct kernel_args *args)
+{
+    size_t start = split_args(type, args);
+    if (start == SIZE_MAX)
+        return false;
+    add_arg(args, type, start, type.len);
+    return true;
+}
+
+bool kernel_open_args(const struct kernel_text *text, struct kernel_args *args)
+{
+    struct str end = {text->name.at, text->name.len};
+    return kernel_open_args_of(rest_of(end, (size_t)(text->base.at - end.at)), args);
 }
 
 struct str kernel_instance(struct str text, const char *word)
@@ -291,21 +313,25 @@ bool kernel_matches(struct str text, const char *pattern)
     return str_ends_with(text, str_of(pattern));
 }
 
-// "std::enable_if<...>::type f<...>": the function comes after the type of its result.
+// "std::enable_if<...>::type f<...>": the function comes after the type of its result. Of such a
+// type no bracket says where it ends, for "<" and ">" compare in it.
 static struct str without_result(struct str name)
 {
-    for (;;) {
-        size_t open = first_of(name, "<( ");
-        if (open == name.len || name.at[open] != '<')
+    struct str end = STR(">::type ");
+    while (str_starts_with(name, STR("std::enable_if<"))) {
+        size_t at = str_find(name, end);
+        if (at == SIZE_MAX)
             return name;
-        size_t end = closing(name, open);
-        if (end == SIZE_MAX)
-            return name;
-        struct str after = rest_of(name, end + 1);
-        if (!str_starts_with(after, STR("::type ")))
-            return name;
-        name = rest_of(after, STR("::type ").len);
+        name = rest_of(name, at + end.len);
     }
+    return name;
+}
+
+static struct str without_digits(struct str text)
+{
+    while (text.len && str_is_digit(text.at[text.len - 1]))
+        text.len--;
+    return text;
 }
 
 // Finds base, space and arguments; what follows complete arguments as "::kernel" is the base.
@@ -320,6 +346,7 @@ static void find_parts(struct kernel_text *text)
         size_t before = (size_t)(text->base.at - path.at);
         text->space = (struct str){path.at, before >= 2 ? before - 2 : 0};
         text->args.count = 0;
+        text->base_cut = text->cut && open == rest.len;
         if (open == rest.len)
             return;
         if (rest.at[open] == '(') {
@@ -330,6 +357,7 @@ static void find_parts(struct kernel_text *text)
         size_t end = closing(rest, open);
         if (end == SIZE_MAX) {
             text->cut = true;
+            text->name = without_digits(text->name);
             return;
         }
         if (!str_starts_with(rest_of(rest, end + 1), STR("::"))) {
@@ -343,7 +371,7 @@ static void find_parts(struct kernel_text *text)
 void kernel_text_read(struct str name, struct kernel_text *text)
 {
     text->cut = trim(&name);
-    text->raw = name;
+    text->raw = name = text->cut && !kernel_is_mangled(name) ? without_digits(name) : name;
     size_t len;
     if (kernel_is_mangled(name)) {
         bool cut = false;

@@ -21,7 +21,8 @@ struct kernel_text {
     struct str space;
     struct str base;
     struct kernel_args args;
-    bool cut; // the end is missing, or not read
+    bool cut;      // the end is missing, or not read
+    bool base_cut; // the base touches that end, or is the last that is left
 };
 
 // Integer casts, anonymous namespaces, result types and suffixes are gone, "[lambda(int) (instance
@@ -41,6 +42,12 @@ void kernel_brackets_step(struct kernel_brackets *open, struct str text, size_t 
 
 // The complete template arguments of "a::b<c, d<e>>"; one that touches a cut is left out.
 void kernel_args_of(struct str type, struct kernel_args *args);
+
+// The arguments and, of a name that is cut, the beginning of the last one: true if there is one.
+bool kernel_open_args_of(struct str type, struct kernel_args *args);
+
+// Of the whole name.
+bool kernel_open_args(const struct kernel_text *text, struct kernel_args *args);
 
 // "a::b" of "a::b<c>", and "b" of "a::b".
 struct str kernel_head_of(struct str type);

@@ -28,7 +28,7 @@ static bool print_lines(FILE *in, const char *path, struct err *err)
     while (ok && (len = getline(&line, &room, in)) >= 0) {
         while (len && (line[len - 1] == '\n' || line[len - 1] == '\r'))
             len--;
-        ok = len == 0 || print_name((struct str){line, (size_t)len}, &out, err);
+        ok = print_name((struct str){line, (size_t)len}, &out, err);
     }
     if (ok && ferror(in))
         ok = err_set_errno(err, "reading %s", path);

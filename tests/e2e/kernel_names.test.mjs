@@ -13,17 +13,19 @@ function inspect(paths, input) {
   return spawnSync(stepscope_bin(), args, { input, encoding: "utf8" });
 }
 
-test("names from standard input give one object a line, in their order", () => {
+test("names from standard input give one object a line, blank ones too, in their order", () => {
   const { status, stdout } = inspect([], "volta_sgemm_64x64_nn\n\nMemset (Device)\r\n\u{1f600}\n");
   assert.equal(status, 0);
-  const [gemm, memset, unknown] = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+  const lines = stdout.trimEnd().split("\n");
+  const [gemm, blank, memset, unknown] = lines.map((line) => JSON.parse(line));
   assert.deepEqual(gemm, {
     name: "volta_sgemm_64x64_nn", library: "cublas", op: "gemm", dtype: "f32", arch: "sm70",
     tile: [64, 64], layout: "nn", flags: ["simt"], short: "GEMM f32 nn 64x64 sm70 simt", sure: true,
   });
   assert.equal(memset.name, "Memset (Device)");
   assert.equal(memset.op, "memset");
-  assert.deepEqual(unknown, { name: "\u{1f600}", flags: [], short: "????", sure: false });
+  assert.deepEqual(unknown, { name: "\u{1f600}", flags: [], short: "?", sure: false });
+  assert.deepEqual(blank, { name: "", flags: [], short: "?", sure: false });
 });
 
 test("files are read in turn, and - is standard input", () => {
