@@ -144,7 +144,7 @@ function PartialStrip({ run, partial }) {
   if (!partial) return null;
   return html`<${Notice} kind="warning"><p><strong>${count(partial.received)} of ${
     count(partial.world_size)} ranks ${partial.received === 1 ? "is" : "are"} here.
-    </strong>Everything below covers only ${partial.received === 1 ? "it" : "these"}.</p>
+    </strong>${" "}Everything below covers only ${partial.received === 1 ? "it" : "these"}.</p>
   <//>`;
 }
 
