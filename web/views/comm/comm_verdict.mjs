@@ -95,7 +95,8 @@ export function CommFigures({ data, waits }) {
       help="Time per step in which any communication ran, hidden or not">per step, typical rank<//>
     <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication while no compute kernel ran: the part that adds to the step">
-      ${percent(data.summary?.exposed_comm_share)} of the step, typical rank<//>
+      ${percent(data.summary?.exposed_comm_share)} of ${row.unrecorded_ns > 0
+        ? "recorded time" : "the step"}, typical rank<//>
     <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
       help="Share of communication time during which compute ran">of communication time<//>
     ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"

@@ -89,7 +89,7 @@ function Figures({ data, run, ranks }) {
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the steady steps in which anything ran on the device, of recorded time">
-      of the steady steps<//>
+      of ${row?.unrecorded_ns > 0 ? whole : "the steady steps"}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
       value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication per step while no compute kernel ran">
@@ -190,7 +190,7 @@ function FixFirst({ run, findings, total }) {
 }
 
 /** Why a trace without device events has no figures. */
-function NoDevice({ trust, rank }) {
+function NoDevice({ run, trust, rank }) {
   if (ends_early(trust, rank)) {
     return html`<${Empty} title="The file ends early">
       <p>The part before its end has no device events, so there is no device time to break down.
@@ -198,7 +198,7 @@ function NoDevice({ trust, rank }) {
   }
   return html`<${Empty} title="No device activity was recorded">
     <p>This trace has host events only, so there is no device time to break down. The recording
-      table on the page <em>Data</em> says how to record it.</p><//>`;
+      table on the page <a href=${run_path(run, "data")}>Data</a> says how to record it.</p><//>`;
 }
 
 function Measured({ data, run }) {
@@ -225,7 +225,7 @@ function Content({ data, run }) {
   const { summary, trust } = data;
   if (!summary) return html`<${NoResult} run=${data.run} />`;
   if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
-  return html`<${NoDevice} trust=${trust} rank=${summary.headline_rank} />`;
+  return html`<${NoDevice} run=${run} trust=${trust} rank=${summary.headline_rank} />`;
 }
 
 export default function Overview({ route }) {

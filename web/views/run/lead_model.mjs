@@ -35,16 +35,26 @@ function kernels({ kernels: [first] = [] }) {
     time_text(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
 }
 
+/**
+ * "511 ms of a step of 1,076 ms (47.5 %)". What the GPU did in a gap of the recording is not known:
+ * "158 ms of the 427 ms recorded of a step of 623 ms (36.9 %)".
+ */
+function of_step(ns, row) {
+  const steps = Math.max(1, row.steps || 1);
+  const known_ns = row.window_ns - row.unrecorded_ns;
+  const known = row.unrecorded_ns > 0 ? `the ${time_text(known_ns / steps)} recorded of ` : "";
+  return `${time_text(ns / steps)} of ${known}a step of ${time_text(row.window_ns / steps)} (${
+    percent(ns / known_ns)})`;
+}
+
 /** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %), 98.7 % of that waiting for ..." */
 function idle({ breakdown }) {
   const row = headline_row(breakdown);
-  if (!row || !(row.window_ns > 0)) return "";
-  const steps = Math.max(1, row.steps || 1);
+  if (!row || !(row.window_ns > row.unrecorded_ns)) return "";
   const idle_ns = row.idle_host_wait_ns + row.idle_other_ns;
   const host = row.idle_host_wait_ns > 0
     ? `, ${percent(row.idle_host_wait_ns / idle_ns)} of that waiting for the host` : "";
-  return `The GPU is idle for ${time_text(idle_ns / steps)} of a step of ${
-    time_text(row.window_ns / steps)} (${percent(idle_ns / row.window_ns)})${host}.`;
+  return `The GPU is idle for ${of_step(idle_ns, row)}${host}.`;
 }
 
 /** How far the figures can be trusted. */
@@ -58,10 +68,8 @@ function data_page({ trust }) {
 
 function busy({ breakdown }) {
   const row = headline_row(breakdown);
-  if (!row || !(row.window_ns > 0)) return "";
-  const steps = Math.max(1, row.steps || 1);
-  return `The GPU is busy for ${time_text(row.busy_ns / steps)} of a step of ${
-    time_text(row.window_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
+  if (!row || !(row.window_ns > row.unrecorded_ns)) return "";
+  return `The GPU is busy for ${of_step(row.busy_ns, row)}.`;
 }
 
 function ranks({ summary }) {
@@ -69,7 +77,8 @@ function ranks({ summary }) {
   if (!(known > 1) || !(summary.step_median_ns > 0) || spread === null) return "";
   const typical = time_text(summary.step_median_ns);
   if (spread < ALIKE) {
-    return `All ${count(known)} ranks end their steps together, after ${typical}.`;
+    const all = known === 2 ? "Both" : `All ${count(known)}`;
+    return `${all} ranks end their steps together, after ${typical}.`;
   }
   return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${
     percent(spread)} longer than the ${typical} of the typical rank.`;

@@ -28,6 +28,8 @@ test("other pages say what they are about", () => {
     "Rank 3 is the slowest of 4: its step is 10.0 % longer than the 50.0 ms of the typical rank.");
   assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.001 })),
     "All 4 ranks end their steps together, after 50.0 ms.");
+  assert.match(lead_text("ranks", data({ ranks: 2, slowest_rank: 1, rank_spread_share: 0 })),
+    /^Both ranks end their steps together/);
 });
 
 test("idle time says how much of it waits for the host", () => {
@@ -35,6 +37,13 @@ test("idle time says how much of it waits for the host", () => {
     + "(36.0 %), 100.0 % of that waiting for the host.");
   const other = { ...row, idle_host_wait_ns: 0, idle_other_ns: 36e6 };
   assert.match(lead_text("idle", data({}, { breakdown: [other] })), /\(36\.0 %\)\.$/);
+});
+
+test("shares are of what was recorded", () => {
+  const gaps = data({}, { breakdown: [{ ...row, idle_host_wait_ns: 16e6, unrecorded_ns: 20e6 }] });
+  assert.equal(lead_text("timeline", gaps),
+    "The GPU is busy for 32.0 ms of the 40.0 ms recorded of a step of 50.0 ms (80.0 %).");
+  assert.match(lead_text("idle", gaps), /^The GPU is idle for 8\.00.ms of the 40\.0.ms recorded /);
 });
 
 test("a page of another rank or of a range has no sentence of the summary", () => {
