@@ -150,7 +150,7 @@ test("idle causes on the page sum to the idle time of the breakdown, to the nano
     const { items } = await server.get(`/runs/${ids.rich}/breakdown?rank=0`);
     const all = await server.get(`/runs/${ids.rich}/idle_causes?rank=0&device=`);
     await visit(page, run_url("rich", "idle?rank=0"));
-    const table = page.locator("table", { hasText: "Of idle" });
+    const table = page.locator("table", { hasText: "Of gaps" });
     const shown = await exact_ns(table.locator("tbody td:nth-child(2)"));
     assert.ok(shown.length > 0);
     assert.equal(sum(shown), sum(all.items.map(({ total_ns }) => total_ns)));

@@ -41,7 +41,7 @@ function Reason({ row, tone, mark, go, sides }) {
       <span class="reason-share">${percent(row.gross_share)}</span></p>
     <span class="reason-bar" aria-hidden="true"><span class="delta-bar ${tone}"
       style=${{ width: `${100 * Math.min(1, row.gross_share ?? 0)}%` }}></span></span>
-    <p class="reason-why">${typeset(sentence(row.why))}<${Pages} row=${row} sides=${sides} />
+    <p class="reason-why">${typeset(sentence(row.why))} <${Pages} row=${row} sides=${sides} />
     </p></li>`;
 }
 

@@ -184,7 +184,7 @@ function FixFirst({ run, findings, total }) {
   const nothing = dismissed.length === 0 ? undefined : "The costliest findings have been "
     + "dismissed.";
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
-    note=${total > shown.length ? `${shown.length} of ${total}, by cost` : ""}>
+    note=${total > shown.length ? `${shown.length} of ${total}, most to gain first` : ""}>
     ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
       nothing=${nothing} />`}<//>`;
 }

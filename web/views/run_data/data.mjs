@@ -91,7 +91,7 @@ function Files({ run, traces }) {
       { key: "sha256", label: "SHA-256", priority: 4, cell: (row) => html`<code
         title=${at(row).sha256}>${String(at(row).sha256 ?? "").slice(0, 12)}</code>${" "}
         <${CopyButton} text=${at(row).sha256 ?? ""} className="link" />` },
-    ]} empty=${html`<p class="empty-line">No file has been uploaded to this run.</p>`} /><//>`;
+    ]} empty=${html`<p class="empty-line">No trace belongs to this run.</p>`} /><//>`;
 }
 
 function Environment({ run, meta }) {

@@ -12,7 +12,7 @@ import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { cause_label } from "../../base/values.mjs";
 import { gaps_view, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
-import { causes_of, devices_of, idle_sums } from "./idle_model.mjs";
+import { causes_of, devices_of, idle_sums, recorded } from "./idle_model.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { use_range } from "../run/range_line.mjs";
 import { range_params, within } from "../run/range_model.mjs";
@@ -20,13 +20,16 @@ import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTableCard } from "../run/rank_table.mjs";
 
-function Figures({ causes, steps }) {
+function Figures({ causes: all, steps }) {
+  const causes = recorded(all);
+  if (causes.length === 0) return null;
   const { idle_ns, steady_ns, share, gaps, host_ns } = idle_sums(causes);
   const [first] = causes;
   const longest = causes.reduce((a, b) => ((b.max_ns ?? 0) > (a.max_ns ?? 0) ? b : a));
   return html`<dl class="kpis">
     <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
-      help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
+      help=${"Time of the whole trace in which nothing ran on the device, excluding unrecorded "
+        + "work; the causes sum to it"}>
       ${percent(share)} of the trace, ${plural(gaps, "gap")}${
         steps > 0 && steady_ns > 0 && `; ${time_text(steady_ns / steps)} per steady step`}<//>
     <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
@@ -46,8 +49,9 @@ const cause_columns = (at, idle_ns) => [
       cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
       typeset(at(row).help)}</span>` },
   { key: "total_ns", label: "Time", kind: "ms" },
-  { key: "share", label: "Of idle", className: "share-column",
-    help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
+  { key: "share", label: "Of gaps", className: "share-column",
+    help: "Their time divided by that of all gaps, those with unrecorded work included.",
+    cell: (row) => html`<${ShareBar}
       share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
   { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
   { key: "gaps", label: "Gaps", kind: "count" },

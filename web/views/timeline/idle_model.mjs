@@ -12,6 +12,10 @@ export function causes_of(rows, device) {
     .sort((a, b) => b.total_ns - a.total_ns);
 }
 
+/** Causes of idle time: in the other gaps the device ran work that the recording lacks. */
+export const recorded = (/** @type {any[]} */ causes) =>
+  causes.filter(({ cause }) => cause !== "unrecorded");
+
 /**
  * Sums over causes: all idle time, the part inside the steady steps, the host's part, and gaps.
  * @param {any[]} causes rows of one device

@@ -85,16 +85,24 @@ export function profiled_text(logged_ns, traced_ns) {
   return `${time_text(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
 }
 
+/** "; the loss goes from 10.5 to 3.20 over 100 steps", "" without one. */
+function way_of({ first_loss, last_loss }, over) {
+  if (first_loss === null) return "";
+  const [first, last] = [first_loss, last_loss].map(loss_digits);
+  return first === last ? `; the loss stays at ${last}${over}`
+    : `; the loss goes from ${first} to ${last}${over}`;
+}
+
 /** The speed and the loss of a job, in a sentence. @param {any} log a row of logs */
 export function log_sentence(log) {
   const speed = log.tokens_per_s > 0 ? ` at ${count(Math.round(log.tokens_per_s))} tokens/s per GPU`
     : "";
-  const loss = log.first_loss === null ? "" : `; the loss goes from ${
-    loss_digits(log.first_loss)} to ${loss_digits(log.last_loss)}`;
   const steps = plural(log.steps, "step");
+  const restarts = log.restarts > 0 ? `, with ${plural(log.restarts, "restart")}` : "";
   return log.step_median_ns > 0
-    ? `A step takes ${time_text(log.step_median_ns)}${speed}${loss}${loss && ` over ${steps}`}.`
-    : `The log has ${steps}${loss}.`;
+    ? `A step takes ${time_text(log.step_median_ns)}${speed}${way_of(log, ` over ${steps}`)
+    }${restarts}.`
+    : `The log has ${steps}${restarts}${way_of(log, "")}.`;
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AXES, METRICS, chosen_of, known_of, longest_log, loss_text, marks_of, race, race_text,
-  profiled_text, series_of } from "../../../../../web/views/training/training_model.mjs";
+import { AXES, METRICS, chosen_of, known_of, log_sentence, longest_log, loss_text, marks_of, race,
+  race_text, profiled_text, series_of } from "../../../../../web/views/training/training_model.mjs";
 
 const row = (step, loss, more = {}) => ({ file: "a.log", segment: 0, step, steps: 1, loss,
   time_ns: step * 2e9, ...more });
@@ -58,4 +58,15 @@ test("what profiling costs is said where both times are known", () => {
   assert.equal(profiled_text(500e6, 550e6), "550 ms while profiled (+10.0 %)");
   assert.equal(profiled_text(null, 550e6), "");
   assert.equal(profiled_text(500e6, null), "");
+});
+
+test("a job is one sentence: its speed, its loss and how often it was restarted", () => {
+  const log = { step_median_ns: 2e9, tokens_per_s: null, steps: 40, first_loss: 12, last_loss: 10,
+    restarts: 0 };
+  const said = (more) => log_sentence({ ...log, ...more }).replace(/\s/gu, " ");
+  assert.equal(said({}), "A step takes 2,000 ms; the loss goes from 12.00 to 10.00 over 40 steps.");
+  assert.equal(said({ last_loss: 12, restarts: 5 }),
+    "A step takes 2,000 ms; the loss stays at 12.00 over 40 steps, with 5 restarts.");
+  assert.equal(said({ step_median_ns: null, restarts: 1 }),
+    "The log has 40 steps, with 1 restart; the loss goes from 12.00 to 10.00.");
 });
