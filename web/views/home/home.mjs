@@ -72,12 +72,14 @@ function Extreme({ label, row }) {
     change_words(row.change_share)}</strong></li>`;
 }
 
-function Extremes({ best, worst }) {
+function Extremes({ best, worst, compared }) {
   return html`<${Card} title="Best and worst run" note="against earlier runs of the same series">
     ${best || worst ? html`<ul class="news"><${Extreme} label="Best" row=${best} />
       <${Extreme} label="Worst" row=${worst} /></ul>`
-      : html`<p class="empty-line">No new run belongs to a series with earlier runs. Runs whose
-        names agree up to @ are a series.</p>`}<//>`;
+      : html`<p class="empty-line">${compared
+        ? "No new run differs by 1 % or more from earlier runs."
+        : `No new run belongs to a series with earlier runs. Runs whose names agree up to @ are a
+          series.`}</p>`}<//>`;
 }
 
 const FAILED = "failed";

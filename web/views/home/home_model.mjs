@@ -54,14 +54,16 @@ export function moved_series(rows, alerts, since) {
 
 /**
  * The new runs that are furthest below and above the level of their series.
- * @param {any[]} rows of series @returns {{best: any|null, worst: any|null}}
+ * @param {any[]} rows of series
+ * @returns {{best: any|null, worst: any|null, compared: boolean}} compared: whether any has earlier
+ *   runs
  */
 export function extremes(rows, since) {
   const known = rows.filter(is_new(since)).filter(({ change_share }) => change_share !== null)
     .sort((a, b) => a.change_share - b.change_share);
-  const best = known.length > 0 && known[0].change_share < 0 ? known[0] : null;
-  const last = known.at(-1);
-  return { best, worst: last && last.change_share > 0 ? last : null };
+  const [first, last] = [known[0], known.at(-1)];
+  return { best: first?.change_share <= -MOVED_FROM ? first : null,
+    worst: last?.change_share >= MOVED_FROM ? last : null, compared: known.length > 0 };
 }
 
 /** Runs whose findings are worth a look: the newest of each series, newest first. */

@@ -36,7 +36,7 @@ test("series that moved since then come by size; old and small moves do not", ()
   assert.deepEqual(moved_series(rows, [alert], NOW).map((row) => row.series), ["d", "b", "a"]);
   const { best, worst } = extremes(rows, NOW);
   assert.deepEqual([best.series, worst.series], ["b", "a"]);
-  assert.deepEqual(extremes([], NOW), { best: null, worst: null });
+  assert.deepEqual(extremes([], NOW), { best: null, worst: null, compared: false });
   assert.equal(extremes([series("a", 0.1, 1)], NOW).best, null, "slower is not best");
 });
 
