@@ -39,10 +39,18 @@ export function write_value(value, unit = "") {
 }
 
 /** Same in two pieces, for figures that show the unit smaller. @returns {[string, string]} */
-export function value_and_unit(value, unit = "") {
-  const text = write_value(value, unit);
+export const value_and_unit = (value, unit = "") => in_two(write_value(value, unit));
+
+/** A number and its unit. @param {string} text @returns {[string, string]} */
+function in_two(text) {
   const at = text.lastIndexOf(" ");
   return at > 0 && text !== "–" ? [text.slice(0, at), text.slice(at + 1)] : [text, ""];
+}
+
+/** A time for a figure, in the unit that fits its size. @param {number|null} ns */
+export function timed(ns, digits = 3) {
+  const [value, unit] = in_two(time_text(ns, digits));
+  return { value, unit };
 }
 
 const INITIALS = ["hfu", "mfu", "gpu", "flops", "tflops", "gemm", "bf16", "fp8", "fp16", "fp32",

@@ -3,7 +3,8 @@
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { Segments } from "../../charts/segments.mjs";
-import { ms, percent, plural, time_text } from "../../base/format.mjs";
+import { percent, plural, time_text } from "../../base/format.mjs";
+import { timed } from "../../base/values.mjs";
 import { headline_row } from "../../base/parts.mjs";
 import { Figure } from "../../widgets/widgets.mjs";
 import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
@@ -91,15 +92,15 @@ export function CommFigures({ data, waits }) {
   const per_step = (name) => row[name] / Math.max(1, row.steps || 1);
   const worst = waits.reduce(more_skewed, null);
   return html`<dl class="kpis">
-    <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
+    <${Figure} label="Communication" ...${timed(per_step("total_comm_ns"))}
       help="Time per step in which any communication ran, hidden or not">per step, typical rank<//>
-    <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+    <${Figure} label="Exposed" ...${timed(per_step("exposed_comm_ns"))}
       help="Communication while no compute kernel ran: the part that adds to the step">
       ${percent(data.summary?.exposed_comm_share)} of ${row.unrecorded_ns > 0
         ? "recorded time" : "the step"}, typical rank<//>
     <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
       help="Share of communication time during which compute ran">of communication time<//>
-    ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"
+    ${worst && html`<${Figure} label="Largest skew p95" ...${timed(worst.skew_p95_ns)}
       help="Time from the first to the last rank's start of a collective, 95th percentile; the
         largest in the table below">${worst.kind ?? "collective"}${
         worst.process_group ? ` in group ${worst.process_group}` : ""}<//>`}

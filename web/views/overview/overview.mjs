@@ -4,7 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
-import { bytes, count, ms, percent, plural, sentence, time_text, typeset }
+import { bytes, count, percent, plural, sentence, time_text, typeset }
   from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
@@ -12,7 +12,7 @@ import { StepStack } from "../../charts/stack.mjs";
 import { headline_row } from "../../base/parts.mjs";
 import { chosen_metric, known_metrics, outlier_sentence } from "../ranks/outlier_model.mjs";
 import { use_rows } from "../../base/rows.mjs";
-import { value_and_unit } from "../../base/values.mjs";
+import { timed, value_and_unit } from "../../base/values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
@@ -41,7 +41,7 @@ function StepFigure({ summary, stability }) {
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
   const known = step_ci_low_ns !== null && step_ci_low_ns !== undefined;
   const spread = known ? `±${time_text(half, 2)}, p95 ${time_text(stability?.p95_ns, 4)}, ` : "";
-  return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
+  return html`<${Figure} label="Step p50" ...${timed(step_median_ns, 4)}
     help="Median time of a steady step of the typical rank, with the 95 % interval of the median">
     ${step_count === 1 ? "of the only step"
       : `${spread}${count(steady_steps)} of ${plural(step_count ?? 0, "step")}`}<//>`;
@@ -91,7 +91,7 @@ function Figures({ data, run, ranks }) {
       help="Share of the steady steps in which anything ran on the device, of recorded time">
       of ${row?.unrecorded_ns > 0 ? whole : "the steady steps"}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
-      value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+      ...${timed(per_step("exposed_comm_ns"))}
       help="Communication per step while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of ${whole}, ${
         percent(row.overlap_share)} overlapped<//>`}

@@ -93,10 +93,10 @@ const is_of_summary = (page, { summary }, { rank, range, vs }) =>
 
 /**
  * @param {string} page @param {any} data the reply of /summary
- * @param {{rank: string, range: string, vs?: string}} [shown] what the address asks for, "" for the
- *   usual
+ * @param {{rank: string, range: string, vs?: string, of?: string}} [shown] what the address asks
+ *   for, "" for the usual
  * @returns {string} "" where the page begins with its number, or nothing is known
  */
 export const lead_text = (page, data, shown = { rank: "", range: "" }) =>
   (data.summary?.device_events > 0 && page in PAGES && is_of_summary(page, data, shown)
-    ? PAGES[page](data) : "");
+    ? PAGES[page === "flame" && shown.of === "idle" ? "idle" : page](data) : "");

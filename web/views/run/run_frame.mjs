@@ -192,7 +192,7 @@ function DamagedNotice({ run, files, page }) {
 export function RunFrame({ route, title, above, children }) {
   const resource = use_summary(route.run);
   const is_unknown = !resource.data && resource.problem?.status === 404;
-  const [shown] = use_query({ rank: "", range: "", vs: "" });
+  const [shown] = use_query({ rank: "", range: "", vs: "", of: "" });
   const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
   use_title(title === "Overview" ? name : `${title} · ${name}`);
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>

@@ -2,7 +2,7 @@
 // Why the device had nothing to do: causes, the longest gaps, streams, queues and launches.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, percent, plural, time_text, typeset } from "../../base/format.mjs";
+import { percent, plural, time_text, typeset } from "../../base/format.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { Segments as Bar } from "../../charts/segments.mjs";
@@ -10,7 +10,7 @@ import { ShareBar } from "../../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { cause_label } from "../../base/values.mjs";
+import { cause_label, timed } from "../../base/values.mjs";
 import { gaps_view, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
 import { causes_of, devices_of, idle_sums, recorded } from "./idle_model.mjs";
 import { Lacks } from "../run/lacks.mjs";
@@ -27,7 +27,7 @@ function Figures({ causes: all, steps }) {
   const [first] = causes;
   const longest = causes.reduce((a, b) => ((b.max_ns ?? 0) > (a.max_ns ?? 0) ? b : a));
   return html`<dl class="kpis">
-    <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
+    <${Figure} label="Idle" ...${timed(idle_ns)}
       help=${"Time of the whole trace in which nothing ran on the device, excluding unrecorded "
         + "work; the causes sum to it"}>
       ${percent(share)} of the trace, ${plural(gaps, "gap")}${
@@ -37,8 +37,8 @@ function Figures({ causes: all, steps }) {
       of idle time, ${time_text(host_ns)}<//>
     <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
       help=${first.help}>${cause_label(first.cause)}<//>
-    <${Figure} label="Longest gap" value=${ms(longest.max_ns)}
-      unit="ms" help="The longest period in which nothing ran on the device">
+    <${Figure} label="Longest gap" ...${timed(longest.max_ns)}
+      help="The longest period in which nothing ran on the device">
       ${cause_label(longest.cause)}<//>
   </dl>`;
 }

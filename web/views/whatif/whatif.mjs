@@ -6,6 +6,7 @@ import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms, percent, plural, range_ms, sentence, time_text } from "../../base/format.mjs";
+import { timed } from "../../base/values.mjs";
 import { Card, ExportLinks, Figure, Help, Lead, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
@@ -48,13 +49,13 @@ function answer_text(base, then) {
 function Figures({ reply, then }) {
   const { base } = reply;
   return html`<dl class="kpis">
-    <${Figure} label="Step as recorded" value=${ms(base.step_ns)} unit="ms"
+    <${Figure} label="Step as recorded" ...${timed(base.step_ns)}
       help="Mean of the steady steps.">${plural(reply.steps, "steady step")} of rank ${
         reply.rank}<//>
-    <${Figure} label="Step after changes" value=${ms((then ?? base).step_ns)} unit="ms"
+    <${Figure} label="Step after changes" ...${timed((then ?? base).step_ns)}
       help="The recorded step less what the replay gained, and what 90 of 100 steps would take.">${
         then ? between(then) : "no change chosen"}<//>
-    <${Figure} label="Gain" value=${ms(then?.gain_ns ?? 0)} unit="ms"
+    <${Figure} label="Gain" ...${timed(then?.gain_ns ?? 0)}
       help=${"By how much a step gets shorter, and what 90 of 100 steps gain. Steps differ by " +
         "themselves as well, so what they take differs more."}>${
         percent(then?.gain_share ?? 0)} of the step${gained(then)}<//>

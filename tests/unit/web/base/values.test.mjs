@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { frame_of } from "../../../../web/base/frame.mjs";
-import { cause_label, columns_for, kind_of, label_of, value_and_unit, write_value }
+import { cause_label, columns_for, kind_of, label_of, timed, value_and_unit, write_value }
   from "../../../../web/base/values.mjs";
 
 test("a stable word is read as words", () => {
@@ -41,4 +41,7 @@ test("values carry their unit and what is missing is a dash", () => {
   for (const nothing of [null, undefined, ""]) assert.equal(write_value(nothing, "ns"), "–");
   assert.deepEqual(value_and_unit(0.25, "share"), ["25.0", "%"]);
   assert.deepEqual(value_and_unit(null, "share"), ["–", ""]);
+  assert.deepEqual(timed(1_760), { value: "1.76", unit: "µs" });
+  assert.deepEqual(timed(1_076_000_000, 4), { value: "1,076", unit: "ms" });
+  assert.deepEqual(timed(null), { value: "–", unit: "" });
 });

@@ -53,6 +53,8 @@ test("a page of another rank or of a range has no sentence of the summary", () =
   assert.equal(said("idle", { rank: "4" }), "");
   assert.equal(said("idle", { range: "forward" }), "");
   assert.notEqual(said("timeline", { range: "forward" }), "");
+  assert.equal(said("flame", { of: "idle" }), said("idle", {}));
+  assert.equal(said("flame", { vs: "r_2" }), "", "two runs have their own");
 });
 
 test("nothing is said where nothing is known, or the page says it itself", () => {
