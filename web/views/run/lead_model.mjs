@@ -74,8 +74,12 @@ function busy({ breakdown }) {
 
 function ranks({ summary }) {
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
-  if (!(known > 1) || !(summary.step_median_ns > 0) || spread === null) return "";
+  if (!(summary.step_median_ns > 0)) return "";
   const typical = time_text(summary.step_median_ns);
+  if (known === 1) {
+    return `Only rank ${summary.headline_rank} was recorded: its step takes ${typical}.`;
+  }
+  if (!(known > 1) || spread === null) return "";
   if (spread < ALIKE) {
     const all = known === 2 ? "Both" : `All ${count(known)}`;
     return `${all} ranks end their steps together, after ${typical}.`;

@@ -96,7 +96,8 @@ function call_path(run, rank, { begin_ns, dur_ns }) {
 /** The longest calls, each leading into the timeline. */
 export function LongestCalls({ run, calls }) {
   const { longest, rank } = calls;
-  return html`<${Card} title="Longest calls" flush=${true} note="each opens in the timeline">
+  return html`<${Card} title="Longest calls" flush=${true} note=${calls.of === "operator"
+      ? "time on the host; each opens in the timeline" : "each opens in the timeline"}>
     <${PlainTable} label="Longest calls" head=${["Call", "Duration", "Start, ms"]}
       rows=${longest.slice(0, MOST_LONGEST).map((call, i) => [html`<a
         href=${call_path(run, rank, call)}>${`${i + 1}. in the timeline`}</a>`,

@@ -30,6 +30,8 @@ test("other pages say what they are about", () => {
     "All 4 ranks end their steps together, after 50.0 ms.");
   assert.match(lead_text("ranks", data({ ranks: 2, slowest_rank: 1, rank_spread_share: 0 })),
     /^Both ranks end their steps together/);
+  assert.equal(lead_text("ranks", data({ headline_rank: 0 })),
+    "Only rank 0 was recorded: its step takes 50.0 ms.");
 });
 
 test("idle time says how much of it waits for the host", () => {
