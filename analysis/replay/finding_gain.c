@@ -20,6 +20,7 @@ struct taking {
     const uint32_t *call_of; // per launch: its node, or REPLAY_NONE
     int64_t *dur;
     double claimed_ns, known_ns;
+    bool claims_waits;
 };
 
 static void take(struct taking *taking, uint32_t node, int64_t *ns)
@@ -124,11 +125,25 @@ static void free_host(struct taking *taking)
             taking->dur[n] = 0;
 }
 
-// Time of the host that is dropped takes its part of the profiler's time along, which a run without
-// it does not have: both replays are without.
-static bool drops_host(const struct finding *finding)
+static void note_wait(void *context, const struct atom *atom)
 {
-    return finding->gain == FINDING_GAIN_DROPS || finding->gain == FINDING_GAIN_FREE_HOST;
+    struct taking *taking = context;
+    const struct finding *finding = taking->finding;
+    taking->claims_waits =
+        taking->claims_waits ||
+        (atom->gap && finding->claim(taking->the_case, finding->context, atom) > 0);
+}
+
+// A run that nobody records has a host that is faster by the profiler's time, and the same device.
+// So what shorter device events bring shows without that time only, and what is dropped of the host
+// takes its part of it along: both replays are without. Waits that are claimed have it in them.
+static bool is_unrecorded(struct taking *taking)
+{
+    enum finding_gain gain = taking->finding->gain;
+    if (gain == FINDING_GAIN_DROPS || gain == FINDING_GAIN_FREE_HOST)
+        return true;
+    findings_visit(taking->the_case, note_wait, taking);
+    return !taking->claims_waits;
 }
 
 static bool simulate(const struct whatif *whatif, struct taking *taking, struct arena *arena,
@@ -141,9 +156,8 @@ static bool simulate(const struct whatif *whatif, struct taking *taking, struct 
     if (!taking->call_of || !taking->dur)
         return false;
     memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
-    if (drops_host(taking->finding) &&
-        (!take_recording(taking, arena, err) ||
-         !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
+    if (is_unrecorded(taking) && (!take_recording(taking, arena, err) ||
+                                  !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
         return false;
     if (taking->finding->gain == FINDING_GAIN_FREE_HOST)
         free_host(taking);

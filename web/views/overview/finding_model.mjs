@@ -99,9 +99,13 @@ export function cost_text(finding) {
   return `up to ${time_text(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
 }
 
-/** "simulated gain 4.20 ms"; "" where nothing could be replayed. */
-export function gain_text({ gain_ns }) {
-  return gain_ns === null || gain_ns === undefined ? "" : `simulated gain ${time_text(gain_ns)}`;
+/**
+ * "simulated gain 4.20 ms", of a finding without a change that undoes it "simulated gain at most
+ * 4.20 ms", as its cost is a bound; "" where nothing could be replayed.
+ */
+export function gain_text({ gain_ns, change }) {
+  if (gain_ns === null || gain_ns === undefined) return "";
+  return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}`;
 }
 
 const TOLD_FROM = 0.005; // of the cost

@@ -118,11 +118,12 @@ test("a text is split at operators, not at names of C++", () => {
 });
 
 test("what was simulated decides the order, whatever the bound says", () => {
-  const hidden = finding("exposed_communication", 9, 9, { gain_ns: 1e6 });
+  const hidden = finding("exposed_communication", 9, 9, { gain_ns: 1e6, change: "network_x2" });
   const { large } = part_findings([hidden, bubble], []);
   assert.deepEqual(rules(large), ["bubble", "exposed_communication"]);
   assert.equal(gain_text(hidden), "simulated gain 1.00 ms");
   assert.equal(gain_text(bubble), "");
+  assert.equal(gain_text({ ...hidden, change: null }), "simulated gain at most 1.00 ms");
 });
 
 test("a host that takes no time gains nothing of what recording took", () => {
