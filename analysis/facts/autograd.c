@@ -27,6 +27,7 @@ struct around {
     uint32_t checkpoint; // as in numbered
     str_id hierarchy;
     bool backward, recompute;
+    bool repeated; // of a checkpointed function: its forward is done, and the engine runs inside it
 };
 
 struct autograd {
@@ -129,6 +130,28 @@ static void place(struct autograd *work, const struct track *track)
     }
 }
 
+// What an operator is in. Once the engine evaluates nodes inside a checkpointed function, what runs
+// there outside of nodes is no part of the forward any more: gradients are added, for no operator.
+static struct around within(const struct autograd *work, const struct track *track, uint32_t parent)
+{
+    struct around around = parent == FACTS_NONE ? nowhere : work->around[parent - track->first];
+    around.repeated = false;
+    uint32_t outer = around.checkpoint;
+    bool done = outer != FACTS_NONE && work->around[outer - track->first].repeated;
+    if (around.recompute && done) {
+        around.recompute = false;
+        around.node = 0;
+    }
+    return around;
+}
+
+static void note_engine(struct autograd *work, const struct track *track, uint32_t outer,
+                        const struct around *inside)
+{
+    if (outer != FACTS_NONE && (inside->checkpoint != outer || !inside->recompute))
+        work->around[outer - track->first].repeated = true;
+}
+
 static bool walk(struct autograd *work, struct host_stack *stack, uint32_t index, struct err *err)
 {
     const struct trace *trace = work->facts->trace;
@@ -140,10 +163,12 @@ static bool walk(struct autograd *work, struct host_stack *stack, uint32_t index
             return false;
         if (event != FACTS_NONE)
             work->facts->op_parent[event] = parent;
-        if (event != FACTS_NONE && trace->kind[event] == EVENT_CPU_OP)
-            work->around[event - track->first] =
-                enter(work, parent == FACTS_NONE ? nowhere : work->around[parent - track->first],
-                      event, index);
+        if (event != FACTS_NONE && trace->kind[event] == EVENT_CPU_OP) {
+            const struct around around = within(work, track, parent);
+            struct around *inside = &work->around[event - track->first];
+            *inside = enter(work, around, event, index);
+            note_engine(work, track, around.checkpoint, inside);
+        }
     } while (event != FACTS_NONE);
     place(work, track);
     return true;

@@ -261,12 +261,17 @@ static void a_checkpointed_function_repeats_a_forward_and_runs_its_backward(void
     add_op(&hand, "autograd::engine::evaluate_function: AddmmBackward0",
            (struct at){ENGINE, 300, 100}, 3);
     add_launch(&hand, ENGINE, 325, 2);
+    add_op(&hand, "aten::add_", (struct at){ENGINE, 450, 10}, 0); // a sum of gradients
+    add_launch(&hand, ENGINE, 455, 3);
     hand_facts(&hand);
     assert_true(launch_of(&hand, 1)->recompute);
     assert_false(launch_of(&hand, 1)->backward);
-    assert_true(launch_of(&hand, 2)->backward);
-    assert_false(launch_of(&hand, 2)->recompute);
+    for (int64_t i = 2; i <= 3; i++) {
+        assert_true(launch_of(&hand, i)->backward);
+        assert_false(launch_of(&hand, i)->recompute);
+    }
     assert_name(&hand, launch_of(&hand, 2)->forward, "aten::addmm");
+    assert_int_equal(launch_of(&hand, 3)->forward, FACTS_NONE);
     hand_end(&hand);
 }
 
