@@ -193,6 +193,28 @@ static void random_graphs_are_replayed_as_every_path_through_them_says(void **st
     }
 }
 
+// Only the first edge of a node can be left out, so that the first of equally late ones counts.
+static void a_node_that_follows_the_one_before_needs_no_edge(void **state)
+{
+    (void)state;
+    const struct replay_edge edges[] = {{0, 1, 0}, {1, 2, 0}, {0, 2, 5}, {0, 3, 0}, {2, 3, 0}};
+    const int64_t dur[] = {10, 20, 30, 40};
+    int64_t end[4];
+    struct replay_graph graph;
+    struct arena arena;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(replay_graph_make(edges, 5, 4, &arena, &graph, &err));
+    assert_int_equal(graph.edge_count, 5);
+    assert_int_equal(replay_first(&graph, 4), 3);
+    assert_int_equal(replay_edges_to(&graph, 2), 2);
+    assert_int_equal(replay_edge_to(&graph, 2, 0).from, 1);
+    assert_int_equal(replay_edge_to(&graph, 2, 1).lag, 5);
+    assert_int_equal(replay_edge_to(&graph, 3, 0).from, 0);
+    assert_int_equal(replay_run(&graph, dur, end), 100);
+    arena_free(&arena);
+}
+
 static void a_cycle_is_refused(void **state)
 {
     (void)state;
@@ -265,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_are_replayed_as_every_path_through_them_says),
         cmocka_unit_test(what_waits_for_overlapped_work_only_keeps_all_its_reasons),
+        cmocka_unit_test(a_node_that_follows_the_one_before_needs_no_edge),
         cmocka_unit_test(a_cycle_is_refused),
         cmocka_unit_test(nothing_takes_no_time),
         cmocka_unit_test(times_whose_sum_could_overflow_are_refused),
