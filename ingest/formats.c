@@ -137,6 +137,8 @@ struct best {
 
 static void offer(struct best *best, const struct format *format, const struct sample *sample)
 {
+    if (best->likeness == FORMAT_SURE)
+        return;
     enum format_likeness found = likeness(format, sample);
     if (found > best->likeness)
         *best = (struct best){format, found};
@@ -148,6 +150,7 @@ static struct best best_read(const struct sample *sample)
     // these show the bytes of their first member, which are those of another format
     offer(&best, &format_tar, sample);
     offer(&best, &format_zip, sample);
+    offer(&best, &format_sqlite, sample); // its first bytes leave no doubt: nothing else is asked
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         offer(&best, formats[i], sample);
     return best;
@@ -269,7 +272,7 @@ bool format_refuse_json(struct str head, struct err *err)
     return refuse(what, OR_ARCHIVE, "upload the output of prof.export_chrome_trace()", err);
 }
 
-static bool refuse_unknown(struct str head, struct err *err)
+bool format_refuse_unknown(struct str head, struct err *err)
 {
     unsigned char first[4] = {0};
     char endings[FORMAT_ENDINGS_BYTES];
@@ -294,7 +297,7 @@ const struct format *format_of_trace(struct str head, struct str filename, struc
     if (found)
         format_refuse(found, err);
     else
-        refuse_unknown(head, err);
+        format_refuse_unknown(head, err);
     return NULL;
 }
 

@@ -14,13 +14,15 @@ static const struct format *reader_of(struct source *source, const struct format
 {
     const struct format *format = found->format;
     bool cut;
-    if (format && format->read && format->tables)
+    if (format && format->read)
         return format;
-    if (format && format->kind == FORMAT_DATABASE)
+    if (!format)
+        format_refuse_unknown(found->head, err);
+    else if (format->kind == FORMAT_DATABASE)
         format_refuse_database(source, &cut, err);
-    else if (format && !format->read && (format->ending || format->tables))
+    else if (format->ending || format->tables)
         format_refuse(format, err);
-    else
+    else // its name may have misled
         return format_of_trace(found->head, (struct str){"", 0}, err);
     return NULL;
 }

@@ -156,19 +156,23 @@ static bool is_name(struct str text, const char *name)
     return str_equal_nocase(text, str_of(name));
 }
 
+// Up to the first such byte, or all.
+static struct str before(struct str text, char end)
+{
+    const char *at = text.len ? memchr(text.at, end, text.len) : NULL;
+    return at ? (struct str){text.at, (size_t)(at - text.at)} : text;
+}
+
 bool csv_head_has(struct str head, const char *column)
 {
     if (str_starts_with(head, STR("\xEF\xBB\xBF")))
         head = (struct str){head.at + 3, head.len - 3};
-    for (size_t from = 0, at = 0; at <= head.len; at++) {
-        char c = at < head.len ? head.at[at] : '\n';
-        if (c != ',' && !is_line_end(c))
-            continue;
-        if (is_name((struct str){head.at + from, at - from}, column))
-            return true;
-        if (c != ',')
+    struct str line = before(before(head, '\n'), '\r'), cell = before(line, ',');
+    while (!is_name(cell, column)) {
+        if (cell.len == line.len)
             return false;
-        from = at + 1;
+        line = (struct str){cell.at + cell.len + 1, line.len - cell.len - 1};
+        cell = before(line, ',');
     }
-    return false;
+    return true;
 }

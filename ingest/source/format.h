@@ -145,6 +145,8 @@ bool format_refuse_database(struct source *source, bool *cut, struct err *err);
 // Fails with ERR_FORMAT: what was found, that a trace was expected, and what to do.
 bool format_refuse(const struct format *found, struct err *err);
 bool format_refuse_what(const char *what, struct err *err);
+// ERR_UNSUPPORTED with the first bytes, as no format fits them; ERR_FORMAT if there are none.
+bool format_refuse_unknown(struct str head, struct err *err);
 
 // The same for JSON without an event. head: its first bytes; of them the message repeats only names
 // of members.

@@ -84,7 +84,7 @@ MUST_CHECK struct source *source_seekable_open(struct source *below, struct scra
                                                struct err *err);
 // `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
 MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
-// Reads `below` on a separate thread, a few blocks ahead; `below` itself if none can be started.
+// Reads `below` ahead: the first block at once, all others on a separate thread if there are any.
 // Until its end the thread takes a core, if one is free.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct cores *cores,
                                             struct err *err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a source on a separate thread, a few blocks ahead, so that decompression and scan overlap.
+#include "ingest/base/fuzzed.h"
 #include "ingest/source/source.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 // All blocks fit the shared cache, and waking the other side once per block costs little compared
 // with filling it: with 256 KiB zstd took 8 % longer where the reader waits for it; 1 MiB was no
 // faster.
-#define BLOCK_BYTES ((size_t)512 << 10)
+#define BLOCK_BYTES ((size_t)FUZZED_SIZE(512 << 10, 4 << 10))
 #define BLOCKS      4u
 
 struct block {
@@ -26,6 +27,7 @@ struct ahead {
     uv_mutex_t lock;
     uv_cond_t changed;
     uv_thread_t thread;
+    bool has_thread;        // else the reader fills the blocks
     unsigned filled, taken; // counters; filled - taken blocks are ready. Guarded by lock
     bool ended;             // the thread adds no more blocks. Guarded by lock
     bool closing;           // the reader is done. Guarded by lock
@@ -75,15 +77,23 @@ static void publish(struct ahead *ahead, const struct block *block, bool ok, con
     uv_mutex_unlock(&ahead->lock);
 }
 
+// False once there are no more blocks.
+static bool fill_next(struct ahead *ahead)
+{
+    struct block *block = free_block(ahead);
+    struct err err = {0};
+    if (!block)
+        return false;
+    bool ok = fill(ahead, block, &err);
+    bool more = ok && block->len == BLOCK_BYTES;
+    publish(ahead, block, ok, &err);
+    return more;
+}
+
 static void run(void *arg)
 {
     struct ahead *ahead = arg;
-    struct block *block;
-    for (bool more = true; more && (block = free_block(ahead));) {
-        struct err err = {0};
-        bool ok = fill(ahead, block, &err);
-        more = ok && block->len == BLOCK_BYTES;
-        publish(ahead, block, ok, &err);
+    while (fill_next(ahead)) {
     }
     cores_give(ahead->cores, ahead->taken_cores);
 }
@@ -91,6 +101,8 @@ static void run(void *arg)
 // Waits for a block with bytes left; NULL at the end or on failure.
 static struct block *ready_block(struct ahead *ahead)
 {
+    if (!ahead->has_thread && ahead->filled == ahead->taken && !ahead->ended)
+        (void)fill_next(ahead);
     uv_mutex_lock(&ahead->lock);
     while (ahead->filled == ahead->taken && !ahead->ended)
         uv_cond_wait(&ahead->changed, &ahead->lock);
@@ -141,7 +153,8 @@ static void ahead_close(struct source *source)
     ahead->closing = true;
     uv_cond_signal(&ahead->changed);
     uv_mutex_unlock(&ahead->lock);
-    uv_thread_join(&ahead->thread);
+    if (ahead->has_thread)
+        uv_thread_join(&ahead->thread);
     uv_cond_destroy(&ahead->changed);
     uv_mutex_destroy(&ahead->lock);
     source_close(ahead->below);
@@ -164,27 +177,28 @@ static uint64_t ahead_consumed(const struct source *source)
 static const struct source_ops ahead_ops = {
     .read = ahead_read, .close = ahead_close, .consumed = ahead_consumed};
 
-static bool allocate(struct ahead *ahead)
+static bool prepare(struct ahead *ahead)
 {
     for (unsigned i = 0; i < BLOCKS; i++) {
         ahead->blocks[i].bytes = malloc(BLOCK_BYTES);
         if (!ahead->blocks[i].bytes)
             return false;
     }
-    return uv_mutex_init(&ahead->lock) == 0;
-}
-
-static bool start(struct ahead *ahead)
-{
-    if (uv_cond_init(&ahead->changed) == 0) {
-        ahead->taken_cores = cores_take(ahead->cores, 1);
-        if (uv_thread_create(&ahead->thread, run, ahead) == 0)
-            return true;
-        cores_give(ahead->cores, ahead->taken_cores);
-        uv_cond_destroy(&ahead->changed);
-    }
+    if (uv_mutex_init(&ahead->lock) != 0)
+        return false;
+    if (uv_cond_init(&ahead->changed) == 0)
+        return true;
     uv_mutex_destroy(&ahead->lock);
     return false;
+}
+
+// Without a thread it only takes longer.
+static void start(struct ahead *ahead)
+{
+    ahead->taken_cores = cores_take(ahead->cores, 1);
+    ahead->has_thread = uv_thread_create(&ahead->thread, run, ahead) == 0;
+    if (!ahead->has_thread)
+        cores_give(ahead->cores, ahead->taken_cores);
 }
 
 struct source *source_ahead_open(struct source *below, struct cores *cores, struct err *err)
@@ -198,9 +212,11 @@ struct source *source_ahead_open(struct source *below, struct cores *cores, stru
     ahead->source.ops = &ahead_ops;
     ahead->below = below;
     ahead->cores = cores;
-    if (!allocate(ahead) || !start(ahead)) {
+    if (!prepare(ahead)) {
         release(ahead);
-        return below; // without a thread it only takes longer
+        return below;
     }
+    if (fill_next(ahead)) // most files are no longer than a block and need no thread
+        start(ahead);
     return &ahead->source;
 }

@@ -125,6 +125,20 @@ static void memory_is_counted(void **state)
     assert_int_equal(err.code, ERR_LIMIT);
 }
 
+static void columns_are_found_in_the_first_line_only(void **state)
+{
+    (void)state;
+    assert_true(csv_head_has(STR("\xEF\xBB\xBF"
+                                 "a,\"B c\",d\r\n1,2,e\n"),
+                             "A"));
+    assert_true(csv_head_has(STR("a,\"B c\",d\r\n1,2,e\n"), "b C"));
+    assert_true(csv_head_has(STR("a,b\r1,2"), "b"));
+    assert_true(csv_head_has(STR("a,b"), "b"));
+    assert_false(csv_head_has(STR("a,bb,\n1,b"), "b"));
+    assert_false(csv_head_has(STR("a\rb"), "b"));
+    assert_false(csv_head_has((struct str){NULL, 0}, "b"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +149,7 @@ int main(void)
         cmocka_unit_test(a_row_without_end_is_refused_where_it_gets_too_large),
         cmocka_unit_test(a_row_of_too_many_cells_is_refused),
         cmocka_unit_test(memory_is_counted),
+        cmocka_unit_test(columns_are_found_in_the_first_line_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,12 +52,17 @@ static uint64_t numbers_consumed(const struct source *source)
 static const struct source_ops numbers_ops = {
     .read = numbers_read, .close = numbers_close, .consumed = numbers_consumed};
 
-static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *closed)
+static struct source *open_numbers(uint64_t end, enum err_code failure, unsigned *closed)
 {
     struct numbers *numbers = malloc(sizeof *numbers);
-    struct err err;
     *numbers = (struct numbers){{&numbers_ops}, 0, end, failure, closed};
-    struct source *source = source_ahead_open(&numbers->source, NULL, &err);
+    return &numbers->source;
+}
+
+static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *closed)
+{
+    struct err err;
+    struct source *source = source_ahead_open(open_numbers(end, failure, closed), NULL, &err);
     assert_non_null(source);
     return source;
 }
@@ -131,12 +136,34 @@ static void closing_early_stops_a_source_without_end(void **state)
     }
 }
 
+static void a_source_of_one_block_leaves_the_core_free(void **state)
+{
+    (void)state;
+    unsigned closed = 0;
+    struct cores cores;
+    struct err err;
+    uint64_t total;
+    cores_init(&cores, 1);
+    struct source *source =
+        source_ahead_open(open_numbers(100000, ERR_NONE, &closed), &cores, &err);
+    assert_int_equal(source_consumed(source), 100000); // at once, so no thread will
+    assert_int_equal(cores_free(&cores), 1);
+    assert_int_equal(drain(source, 5000, &total), ERR_NONE);
+    assert_int_equal(total, 100000);
+    source_close(source);
+    source = source_ahead_open(open_numbers(UINT64_MAX, ERR_NONE, &closed), &cores, &err);
+    assert_int_equal(cores_free(&cores), 0);
+    source_close(source);
+    assert_int_equal(cores_free(&cores), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_bytes_come_in_order_for_any_length),
         cmocka_unit_test(a_failure_comes_behind_all_bytes_before_it_and_stays),
         cmocka_unit_test(closing_early_stops_a_source_without_end),
+        cmocka_unit_test(a_source_of_one_block_leaves_the_core_free),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
