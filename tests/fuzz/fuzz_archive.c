@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any input can be walked as an archive: names stay text, limits hold, and a tar gives the same
-// members whether it is read in order or at any position.
+// Any archive can be walked: names stay text, limits hold, and a tar gives the same members whether
+// it is read in order or at any position.
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -80,9 +80,22 @@ static struct walk walk_over(struct source *source, struct format_found *found)
     return walk;
 }
 
+// An archive or compressed, as it then may be one. Others have their own targets.
+static bool may_be_archive(struct str head)
+{
+    static const char *const names[] = {"tar", "zip", "gzip", "zstd"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (format_like(format_named(str_of(names[i])), head, STR("")) != FORMAT_UNLIKE)
+            return true;
+    return false;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct format_found found;
+    size_t head = size < FORMAT_HEAD_BYTES ? size : FORMAT_HEAD_BYTES;
+    if (!may_be_archive((struct str){(const char *)data, head}))
+        return 0;
     struct walk anywhere = walk_over(open_bytes(data, size, false), &found);
     if (!is_plain_tar(&found) || size > limits.max_bytes) // skipped bytes count when read in order
         return 0;
