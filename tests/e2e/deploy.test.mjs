@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What deploy/ ships: nginx and Caddy in front of a running service, where they terminate TLS,
-// stream uploads through and let nobody pose as someone else; the systemd unit; the image.
+// stream uploads through and let nobody pose as someone else; the systemd unit; the image;
+// what quickstart refuses.
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from
-  "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync,
+  writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -228,6 +229,26 @@ test("the image holds the libraries that the program is linked with", async (con
   for (const name of ["libcurl4", "libpq5"]) packages.add(name); // loaded when needed
   for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
   assert.match(stages.at(-1), /standalone \/usr\/local\/share\/stepscope\/standalone\n/);
+});
+
+test("quickstart refuses before it builds what could not be served", async (context) => {
+  const copy = temporary("a copy of 'it'");
+  for (const name of ["quickstart", "packages.sh"]) {
+    cpSync(join(root, "deploy", name), join(copy, "deploy", name));
+  }
+  const taken = createServer().listen(0, "127.0.0.1");
+  context.after(() => taken.close());
+  await once(taken, "listening");
+  const address = `127.0.0.1:${taken.address().port}`;
+  for (const [options, words] of [
+    [["--listen", address], `something else listens on ${address}: stop it, or choose another`],
+    [["--listen", "127.0.0.1:65536"], "found port 65536 in --listen, expected 1 to 65535"],
+    [["--data", "/proc/here"], "cannot write in /proc/here: choose another folder with --data"]]) {
+    const { status, stderr } = await run_status(join(copy, "deploy/quickstart"), options);
+    assert.equal(status, 1);
+    assert.ok(stderr.includes(words), stderr);
+  }
+  assert.ok(!existsSync(join(copy, "build/quickstart.log")));
 });
 
 test("the program says what it was built from", async () => {
