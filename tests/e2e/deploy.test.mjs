@@ -240,11 +240,13 @@ test("quickstart refuses before it builds what could not be served", async (cont
   context.after(() => taken.close());
   await once(taken, "listening");
   const address = `127.0.0.1:${taken.address().port}`;
-  for (const [options, words] of [
+  for (const [options, words, more] of [
+    [[], "or set STEPSCOPE_MIN_FREE", { STEPSCOPE_MIN_FREE: "1P" }],
     [["--listen", address], `something else listens on ${address}: stop it, or choose another`],
     [["--listen", "127.0.0.1:65536"], "found port 65536 in --listen, expected 1 to 65535"],
     [["--data", "/proc/here"], "cannot write in /proc/here: choose another folder with --data"]]) {
-    const { status, stderr } = await run_status(join(copy, "deploy/quickstart"), options);
+    const env = { ...process.env, ...more };
+    const { status, stderr } = await run_status(join(copy, "deploy/quickstart"), options, { env });
     assert.equal(status, 1);
     assert.ok(stderr.includes(words), stderr);
   }
