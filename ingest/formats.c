@@ -25,6 +25,7 @@
     ROW(metrics_csv)           \
     ROW(trainer_state)         \
     ROW(tfevents)              \
+    ROW(rocm_old_json)         \
     ROW(kineto)                \
     ROW(xplane)                \
     ROW(prv)                   \
@@ -395,6 +396,11 @@ static bool is_not_ending(void *context, const char *ending)
 bool format_has_ending(unsigned kinds, struct str filename)
 {
     return !each_ending(&(struct endings){kinds, kinds, false}, is_not_ending, &filename);
+}
+
+bool format_has_common_ending(unsigned kinds, struct str filename)
+{
+    return !each_ending(&(struct endings){kinds, kinds, true}, is_not_ending, &filename);
 }
 
 bool format_may_be_many(struct str filename)

@@ -265,13 +265,28 @@ static bool is_rounded(struct str head)
     return at != SIZE_MAX && at > 0 && str_is_digit(head.at[at - 1]);
 }
 
-// Times come after a few thousand counters; timestamps.csv with good times is a trace.
+// Whether the first line names a counter of some block of the GPU: "SQ_WAVES", "TCC_HIT[0]".
+static bool has_counter_names(struct str head)
+{
+    static const char *const blocks[] = {",SQ_",  ",SQC_", ",TA_",  ",TD_",  ",TCP_",
+                                         ",TCC_", ",CPC_", ",CPF_", ",SPI_", ",GRBM_"};
+    const char *end = memchr(head.at, '\n', head.len);
+    struct str line = {head.at, end ? (size_t)(end - head.at) : head.len};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (str_find(line, str_of(blocks[i])) != SIZE_MAX)
+            return true;
+    return false;
+}
+
+// Each file with counters is of one more run of the job, so it is no trace even if its times are
+// good; timestamps.csv is one.
 static enum format_likeness probe(struct str head, struct str filename)
 {
     (void)filename;
-    bool sure = csv_head_has(head, "Dispatch_ID") && csv_head_has(head, "GPU_ID") &&
-                csv_head_has(head, "LDS_Per_Workgroup") && csv_head_has(head, "Kernel_Name") &&
-                (!csv_head_has(head, "Start_Timestamp") || is_rounded(head));
+    bool sure =
+        csv_head_has(head, "Dispatch_ID") && csv_head_has(head, "GPU_ID") &&
+        csv_head_has(head, "LDS_Per_Workgroup") && csv_head_has(head, "Kernel_Name") &&
+        (!csv_head_has(head, "Start_Timestamp") || is_rounded(head) || has_counter_names(head));
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

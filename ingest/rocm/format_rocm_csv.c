@@ -368,9 +368,14 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
     trace_builder_count_input(csv->builder, csv->events, csv->bytes);
     if (!ok || !end)
         return false;
-    return csv->events || err_set(err, ERR_FORMAT,
-                                  "found a rocprof CSV with a header and no rows: record again "
-                                  "with --kernel-trace");
+    if (csv->events)
+        return true;
+    return csv->agent_count ? err_set(err, ERR_FORMAT,
+                                      "found the agents of rocprofv3 without a trace: send its "
+                                      "*_kernel_trace.csv in one request")
+                            : err_set(err, ERR_FORMAT,
+                                      "found a rocprof CSV with a header and no rows: record again "
+                                      "with --kernel-trace");
 }
 
 static bool read_csv(const struct format_input *input, struct err *err)

@@ -220,7 +220,7 @@ static enum format_likeness probe_sums(struct str head, struct str filename)
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// Allocations, scratch memory, PC samples, and the machine of rocprof-compute.
+// Allocations, scratch memory, PC samples, and the machine of rocprof-compute with its limits.
 static enum format_likeness probe_others(struct str head, struct str filename)
 {
     (void)filename;
@@ -228,7 +228,15 @@ static enum format_likeness probe_others(struct str head, struct str filename)
                   csv_head_has(head, "Start_Timestamp");
     bool samples = csv_head_has(head, "Sample_Timestamp") && csv_head_has(head, "Exec_Mask");
     bool machine = csv_head_has(head, "workload_name") && csv_head_has(head, "gpu_model");
-    return memory || samples || machine ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool limits = csv_head_has(head, "HBMBw") && csv_head_has(head, "HBMBwLow");
+    return memory || samples || machine || limits ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+// sqlitedb.py of rocprof puts nothing first, and writes numbers as texts.
+static enum format_likeness probe_old_json(struct str head, struct str filename)
+{
+    (void)filename;
+    return str_starts_with(head, STR("{ \"traceEvents\":[{}")) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 #define UPLOAD_TRACE "it has no timeline; upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
@@ -258,4 +266,12 @@ const struct format format_rocm_others = {
     .kind = FORMAT_RECORDS,
     .probe = probe_others,
     .count = count_rows,
+};
+
+const struct format format_rocm_old_json = {
+    .name = "rocprof-json",
+    .what = "results.json of rocprof before version 3",
+    .advice = "upload its results.csv, which has the same kernels",
+    .kind = FORMAT_TRACE,
+    .probe = probe_old_json,
 };

@@ -159,6 +159,8 @@ bool format_refuse_json(struct str head, struct err *err);
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 // Whether a name has one of them.
 bool format_has_ending(unsigned kinds, struct str filename);
+// The same with endings that other files have as well, such as ".csv": only their bytes tell.
+bool format_has_common_ending(unsigned kinds, struct str filename);
 // Whether it has one of a format that may hold several traces: an archive, or several processes.
 bool format_may_be_many(struct str filename);
 

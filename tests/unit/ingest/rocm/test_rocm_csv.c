@@ -201,12 +201,19 @@ static void files_of_a_process_are_one_trace(void **state)
     assert_int_equal(trace->counter_count, 1);
     assert_int_equal(trace->launch_args_count, 1);
     trace_free(trace);
-    assert_refused(STR(AGENT_INFO), "no rows");
+}
+
+static void agents_without_a_trace_are_said_to_be(void **state)
+{
+    (void)state;
+    assert_refused(STR(AGENT_INFO), "agents of rocprofv3 without a trace");
+    assert_refused(STR("Node_Id,Agent_Type,Name\n"), "no rows");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agents_without_a_trace_are_said_to_be),
         cmocka_unit_test(files_of_a_process_are_one_trace),
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
         cmocka_unit_test(columns_of_old_rocprof_are_known),

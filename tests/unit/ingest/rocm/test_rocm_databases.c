@@ -313,9 +313,27 @@ static void rpd_links_operations_to_calls(void **state)
     foreign_close(&file);
 }
 
+// Its list of tables is whole, and a page of it is not.
+static void a_cut_database_is_said_to_be_cut(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct buf bytes = {0};
+    foreign_database(&bytes, "CREATE TABLE other (a INT);");
+    foreign_read(&file, (struct str){bytes.at, bytes.len - 1});
+    assert_int_equal(file.count, 0);
+    assert_non_null(strstr(file.err.msg, "truncated or damaged"));
+    foreign_close(&file);
+    foreign_read(&file, (struct str){bytes.at, bytes.len});
+    assert_non_null(strstr(file.err.msg, "none of the tables"));
+    foreign_close(&file);
+    buf_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_database_is_said_to_be_cut),
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),

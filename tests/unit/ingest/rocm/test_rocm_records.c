@@ -165,9 +165,39 @@ static void a_database_of_metrics_is_counted_by_table(void **state)
     arena_free(&arena);
 }
 
+// Whether its header fits into what a probe sees or not.
+static void counters_of_rocprof_compute_are_no_trace(void **state)
+{
+    (void)state;
+#define TIMED  "Dispatch_ID,GPU_ID,LDS_Per_Workgroup,Kernel_Name,Start_Timestamp,End_Timestamp"
+#define LAUNCH "\n0,4,0,k,10,20"
+    assert_counted(STR(TIMED ",SQ_WAVES" LAUNCH ",7\n"), "rocprof-csv", "{\"rows\":1}");
+    assert_string_equal(format_find(STR(TIMED LAUNCH "\n"), STR("t.csv"))->name,
+                        "rocprof-kernel-csv");
+}
+
+static void the_limits_of_a_machine_are_counted(void **state)
+{
+    (void)state;
+    assert_counted(STR("device,HBMBw,HBMBwLow,HBMBwHigh\n0,3919.1,3900.0,3930.0\n"),
+                   "rocprof-csv-other", "{\"rows\":1}");
+}
+
+static void json_of_old_rocprof_is_named(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    assert_null(format_of_trace(STR("{ \"traceEvents\":[{}\n,{\"ph\":\"X\",\"pid\":\"6\"}\n]}"),
+                                STR("results.json"), &err));
+    assert_non_null(strstr(err.msg, "results.csv"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_of_rocprof_compute_are_no_trace),
+        cmocka_unit_test(the_limits_of_a_machine_are_counted),
+        cmocka_unit_test(json_of_old_rocprof_is_named),
         cmocka_unit_test(counters_are_summed_by_name),
         cmocka_unit_test(names_of_counters_cannot_leave_their_place),
         cmocka_unit_test(sums_are_added_up),
