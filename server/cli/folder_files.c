@@ -3,6 +3,7 @@
 
 #include "ingest/file_sets.h"
 #include "ingest/source/format.h"
+#include "ingest/source/source.h"
 #include "server/collect/found_files.h"
 #include "server/jobs/windows.h"
 
@@ -23,6 +24,19 @@ static bool may_be_trace(struct str name)
            file_set_key(name, &key);
 }
 
+// Of a table that may be anything, its header tells.
+static bool is_trace_inside(const char *path)
+{
+    struct err ignored;
+    struct format_found found = {0};
+    struct format_hint hint = {str_of(path), SCRATCH_NONE};
+    struct source *source = source_file_open(path, &ignored);
+    source = source ? format_open(source, &hint, &found, &ignored) : NULL;
+    bool is = source && found.format && found.format->kind == FORMAT_TRACE && found.format->read;
+    source_close(source);
+    return is;
+}
+
 static bool make_room(struct listing *listing, struct err *err)
 {
     struct folder_files *files = listing->files;
@@ -36,10 +50,15 @@ static bool take_file(void *context, const char *name, const struct stat *info, 
 {
     struct listing *listing = context;
     (void)info;
-    if (!may_be_trace(str_of(name)))
+    bool named = may_be_trace(str_of(name));
+    if (!named && !format_has_common_ending(1u << FORMAT_TRACE, str_of(name)))
         return true;
     const char *path = arena_printf(listing->arena, err, "%s/%s", listing->folder, name);
-    if (!path || !make_room(listing, err))
+    if (!path)
+        return false;
+    if (!named && !is_trace_inside(path))
+        return true;
+    if (!make_room(listing, err))
         return false;
     listing->files->at[listing->files->count++] = path;
     return true;

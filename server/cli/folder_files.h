@@ -14,8 +14,9 @@ struct folder_files {
     const char *window;
 };
 
-// Lists what may be a trace or an archive by its name, at any depth, passing over what `push`
-// passes over. The paths live in the arena. ERR_NOT_FOUND if there is no such file.
+// Lists what may be a trace or an archive by its name, or a table by its header, at any depth,
+// passing over what `push` passes over. The paths live in the arena. ERR_NOT_FOUND if there is no
+// such file.
 MUST_CHECK bool folder_files_list(const char *folder, struct arena *arena,
                                   struct folder_files *files, struct err *err);
 

@@ -207,6 +207,26 @@ static void a_folder_without_a_trace_is_said(void **state)
     folder_remove(folder);
 }
 
+// rocprof's tables have names of any kind.
+static void a_table_with_kernels_is_found_by_its_header(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    write_below(folder, "results.csv",
+                "Index,KernelName,gpu-id,queue-id,BeginNs,EndNs\n0,\"k.kd\",0,1,10,30\n");
+    write_below(folder, "results.stats.csv", "Name,Calls,TotalDurationNs\nk,1,20\n");
+    write_below(folder, "prices.csv", "a,b\n1,2\n");
+    write_below(folder, "results.json", "{ \"traceEvents\":[{}\n,{\"ph\":\"X\"}]}");
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.count, 1);
+    assert_int_equal(files.unread.code, ERR_NONE);
+    assert_string_equal(files.at[0].path + strlen(folder), "/results.csv");
+    rank_files_free(&files);
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +234,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_is_missing_from_an_archive_is_said),
         cmocka_unit_test(an_archive_without_a_trace_or_an_end_is_said),
         cmocka_unit_test(ranks_are_found_below_a_folder_as_in_an_archive),
+        cmocka_unit_test(a_table_with_kernels_is_found_by_its_header),
         cmocka_unit_test(of_several_recordings_the_last_is_read),
         cmocka_unit_test(a_folder_without_a_trace_is_said),
     };
