@@ -101,6 +101,13 @@ static void count_records(const struct inspection *inspection, struct inspected 
     source_close(source);
 }
 
+// Marks and locks are empty; a trace is not.
+static void judge_empty(struct inspected *seen)
+{
+    err_set(&seen->problem, ERR_FORMAT, "the file is empty");
+    seen->failed = format_has_ending(1u << FORMAT_TRACE, str_of(seen->name));
+}
+
 // Closes the part's source.
 static bool look_into(struct inspection *inspection, struct inspected *seen, struct file_part *part,
                       struct err *err)
@@ -116,6 +123,8 @@ static bool look_into(struct inspection *inspection, struct inspected *seen, str
         count_records(inspection, seen, part);
         return true;
     }
+    if (part->source && !part->found.head.len)
+        judge_empty(seen);
     if (format && format->kind == FORMAT_DATABASE)
         (void)format_refuse_database(part->source, &seen->failed, &seen->problem);
     source_close(part->source);

@@ -10,6 +10,7 @@
 
 #include "server/cli/inspected.h"
 #include "tests/unit/archive_bytes.h"
+#include "tests/unit/foreign_database.h"
 
 #include <unistd.h>
 
@@ -189,6 +190,43 @@ static void a_file_that_is_not_there_is_a_failure(void **state)
     arena_free(&arena);
 }
 
+static void a_cut_database_is_a_failure(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf bytes = {0};
+    arena_init(&arena, NULL);
+    foreign_database(&bytes, "CREATE TABLE other (a INT);");
+    assert_int_equal(inspected_failure(&(struct inspected){0}), ERR_NONE);
+    struct inspected seen = look(&bytes, &arena);
+    assert_int_equal(inspected_failure(&seen), ERR_NONE); // it merely says nothing
+    bytes.len--;
+    seen = look(&bytes, &arena);
+    assert_int_equal(inspected_failure(&seen), ERR_FORMAT);
+    assert_non_null(strstr(seen.problem.msg, "truncated or damaged"));
+    arena_free(&arena);
+    buf_free(&bytes);
+}
+
+static void an_empty_file_is_a_failure_if_it_was_to_be_a_trace(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf tar = {0};
+    arena_init(&arena, NULL);
+    put_tar_file(&tar, "done", "");
+    put_tar_file(&tar, "4711_results.db", "");
+    put_tar_end(&tar);
+    struct inspected seen = look(&tar, &arena);
+    const struct inspected *at = seen.members;
+    assert_false(at->failed);
+    at = assert_next(at, "done", "nothing", "the file is empty");
+    assert_true(at->failed);
+    assert_null(assert_next(at, "4711_results.db", "nothing", "the file is empty"));
+    arena_free(&arena);
+    buf_free(&tar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +235,8 @@ int main(void)
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
+        cmocka_unit_test(a_cut_database_is_a_failure),
+        cmocka_unit_test(an_empty_file_is_a_failure_if_it_was_to_be_a_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
