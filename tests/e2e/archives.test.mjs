@@ -2,14 +2,14 @@
 // Archives bring all ranks of a folder to their runs, and each member has its own outcome.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { tar, zip } from "./helpers/archives.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, run_shell, temporary, until } from "./helpers/tools.mjs";
+import { root, run_program, run_shell, temporary, until } from "./helpers/tools.mjs";
 import { small_json, small_trace } from "./helpers/traces.mjs";
 
 const LOG = "step 1 loss 2.5\nHF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz012345\n";
@@ -253,4 +253,18 @@ test("a service that is killed goes on where it was", async () => {
   assert.equal(run.received, 90);
   assert.equal(run.status, "done", run.error);
   await other.stop();
+});
+
+test("what is read at positions may be compressed or in an archive", async () => {
+  const profile = readFileSync(join(root, "tests/fuzz/corpus/fuzz_xplane/two_planes"));
+  const name = "plugins/profile/1/host.xplane.pb";
+  for (const [run, data, filename] of [["gzip", gzipSync(profile), "host.xplane.pb.gz"],
+    ["tar", tar([{ name, data: profile }]), "plugins.tar"],
+    ["zip", zip([{ name, data: profile }]), "plugins.zip"],
+    ["twice", gzipSync(tar([{ name: `${name}.gz`, data: gzipSync(profile) }])), "plugins.tgz"]]) {
+    const reply = await upload(`xplane_${run}`, data, filename);
+    assert.equal(reply.status, 200, reply.text);
+    const { items } = await server.get(`/runs/xplane_${run}/kernels`);
+    assert.deepEqual(items.map(({ calls }) => calls), [1], run);
+  }
 });
