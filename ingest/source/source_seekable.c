@@ -80,9 +80,11 @@ static bool copy(struct copied *copied, struct source *below, char *block, struc
     for (size_t got = 1; got;) {
         got = 0;
         if (!source_read(below, block, BLOCK_BYTES, &got, &why)) {
+            if (why.code == ERR_FORMAT && copied->size)
+                return true;
             if (err)
                 *err = why;
-            return why.code == ERR_FORMAT && copied->size;
+            return false;
         }
         if (!write_block(copied, block, got, err))
             return false;

@@ -65,11 +65,13 @@ static struct source *open_bytes(const uint8_t *data, size_t size, bool in_order
                : source;
 }
 
-static struct walk walk_over(struct source *source, struct format_found *found)
+static struct walk walk_over(struct source *source, struct scratch scratch,
+                             struct format_found *found)
 {
     struct walk walk = {0};
     struct err err = {0};
-    struct file_parts parts = {.source = source, .limits = &limits};
+    struct file_parts parts = {
+        .source = source, .hint.scratch = scratch, .limits = &limits, .joins = scratch.fd >= 0};
     if (source && !file_parts_each(&parts, drain, &walk, &err) && err.code == ERR_NONE)
         abort();
     bool is_archive = parts.found.format && parts.found.format->kind == FORMAT_ARCHIVE;
@@ -96,10 +98,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t head = size < FORMAT_HEAD_BYTES ? size : FORMAT_HEAD_BYTES;
     if (!may_be_archive((struct str){(const char *)data, head}))
         return 0;
-    struct walk anywhere = walk_over(open_bytes(data, size, false), &found);
+    struct walk anywhere = walk_over(open_bytes(data, size, false), SCRATCH_NONE, &found);
+    if (found.format && found.format->kind == FORMAT_ARCHIVE) {
+        struct scratch scratch = scratch_open();
+        struct walk joined = walk_over(open_bytes(data, size, false), scratch, &found);
+        scratch_close(scratch);
+        if (joined.members > anywhere.members)
+            abort();
+    }
     if (!is_plain_tar(&found) || size > limits.max_bytes) // skipped bytes count when read in order
         return 0;
-    struct walk in_order = walk_over(open_bytes(data, size, true), &found);
+    struct walk in_order = walk_over(open_bytes(data, size, true), SCRATCH_NONE, &found);
     if (anywhere.members != in_order.members || anywhere.bytes != in_order.bytes)
         abort();
     return 0;

@@ -37,10 +37,24 @@ static void read_part(struct file_part *part, struct figures *figures)
         abort();
 }
 
+static void count_file(const struct file_part *part, struct figures *figures)
+{
+    struct budget budget = {.limit = MEMORY};
+    struct err err = {0};
+    struct format_input input = {.source = part->source, .budget = &budget, .figures = figures};
+    if (!part->found.format->count(&input, &err) && err.code == ERR_NONE)
+        abort();
+    if (budget.used)
+        abort();
+}
+
 static bool take(void *context, struct file_part *part, struct err *err)
 {
     (void)err;
-    if (part->source && part->found.format && part->found.format->tables)
+    const struct format *format = part->source ? part->found.format : NULL;
+    if (format && format->tables && format->count && part->process == 0)
+        count_file(part, context);
+    if (format && format->tables && format->read)
         read_part(part, context);
     else
         source_close(part->source);
