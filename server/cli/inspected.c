@@ -3,6 +3,7 @@
 #include "server/cli/inspected.h"
 
 #include "analysis/facts/identity.h"
+#include "ingest/file_sets.h"
 #include "ingest/ingest.h"
 #include "server/cli/hang_dumps.h"
 #include "server/cli/trace_figures.h"
@@ -35,13 +36,16 @@ static bool add_identity(struct inspected *seen, const struct trace *trace, bool
     return true;
 }
 
-// Decides why a trace could not be read: it is damaged, or JSON of another kind.
+// Decides why a trace could not be read: it is damaged, JSON of another kind, or the names of a
+// trace, which are read with it.
 static void judge(struct inspected *seen, struct str head)
 {
     struct str name = str_of(seen->name);
-    seen->failed =
-        seen->problem.code != ERR_FORMAT || format_like(seen->format, head, name) == FORMAT_SURE;
-    if (!seen->failed)
+    struct file_set_key key;
+    bool sure = format_like(seen->format, head, name) == FORMAT_SURE;
+    bool names = sure && file_set_key(name, &key) && !key.events;
+    seen->failed = seen->problem.code != ERR_FORMAT || (sure && !names);
+    if (!seen->failed && !names)
         seen->format = format_find_unread(head, name);
 }
 

@@ -227,6 +227,30 @@ static void an_empty_file_is_a_failure_if_it_was_to_be_a_trace(void **state)
     buf_free(&tar);
 }
 
+static void names_of_a_trace_are_no_failure(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf tar = {0};
+    arena_init(&arena, NULL);
+    put_tar_file(&tar, "t.pcf", "DEFAULT_OPTIONS\n");
+    put_tar_file(&tar, "t.row", "LEVEL THREAD SIZE 1\nTHREAD 1.1.1\n");
+    put_tar_file(&tar, "9_agent_info.csv", "Node_Id,Agent_Type\n4,GPU\n");
+    put_tar_end(&tar);
+    struct inspected seen = look(&tar, &arena);
+    assert_int_equal(inspected_failure(&seen), ERR_NONE);
+    assert_string_equal(seen.members->format->name, "prv");
+    assert_string_equal(seen.members->next->format->name, "prv");
+    assert_string_equal(seen.members->next->next->format->name, "rocprofv3-csv");
+    tar.len -= 2 * TAR_BLOCK;
+    put_tar_file(&tar, "u.prv", "#Paraver (x):9_ns:0:1:1(1:1)\n");
+    put_tar_end(&tar);
+    seen = look(&tar, &arena);
+    assert_int_equal(inspected_failure(&seen), ERR_FORMAT);
+    arena_free(&arena);
+    buf_free(&tar);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +259,7 @@ int main(void)
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
+        cmocka_unit_test(names_of_a_trace_are_no_failure),
         cmocka_unit_test(a_cut_database_is_a_failure),
         cmocka_unit_test(an_empty_file_is_a_failure_if_it_was_to_be_a_trace),
     };
