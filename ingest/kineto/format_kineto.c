@@ -55,6 +55,7 @@ struct reader {
     size_t skip_depth; // number of open brackets inside the value being skipped
     bool skip_in_text; // its last token opened a string
     uint64_t event_count;
+    uint64_t retried; // offset of an item that is read again without what is before it
 };
 
 static struct json_walk walk_from(const struct reader *reader)
@@ -372,11 +373,12 @@ static void skip_tokens(struct reader *reader, enum walk *got)
     window->pos = window->indexed;
 }
 
-// Leaves unreadable text to resync.
+// Leaves unreadable text to resync. An item that cannot be read at the second try either counts
+// once.
 static void lose_place(struct reader *reader)
 {
     reader->in_list = reader->place == PLACE_EVENTS;
-    reader->event_count += reader->in_list;
+    reader->event_count += reader->in_list && position(reader) != reader->retried;
     reader->place = PLACE_RESYNC;
 }
 
@@ -470,10 +472,23 @@ static bool find_restart(struct reader *reader, size_t *at)
     return false;
 }
 
+// Whether only separators are between text[at] and the place that was lost, not far before: what
+// follows is the item that could not be read.
+static bool is_retried(const struct json_window *window, size_t at, uint64_t lost)
+{
+    uint64_t distance = window->base + at - lost;
+    const char *text = window->text + at;
+    while (distance && distance <= LOOK_AROUND &&
+           (text[-(ptrdiff_t)distance] == ',' || is_space(text[-(ptrdiff_t)distance])))
+        distance--;
+    return distance == 0;
+}
+
 static bool resync(struct reader *reader, bool *more, struct err *err)
 {
     struct json_window *window = &reader->window;
     size_t at = window->pos + 1;
+    uint64_t lost = position(reader);
     while (!find_restart(reader, &at)) {
         *more = !window->ended;
         if (!*more)
@@ -486,6 +501,7 @@ static bool resync(struct reader *reader, bool *more, struct err *err)
             return false;
     }
     *more = true;
+    reader->retried = is_retried(window, at, lost) ? window->base + at : UINT64_MAX;
     json_window_restart(window, at);
     reader->comma_due = false;
     return true;
@@ -609,7 +625,8 @@ static bool read_document(struct reader *reader, struct err *err)
             if (reader->place == PLACE_START)
                 return err_set_at(err, ERR_FORMAT, position(reader),
                                   "expected a JSON object or array at byte 0");
-            repair(reader, REPAIR_MALFORMED);
+            if (position(reader) != reader->retried)
+                repair(reader, REPAIR_MALFORMED);
             lose_place(reader);
         }
         if (got == WALK_MORE && !bring_more(reader, &more, err))
@@ -719,7 +736,8 @@ static struct reader reader_of(const struct format_input *input)
                            .budget = input->budget,
                            .progress = input->progress,
                            .piece_bytes = PIECE_BYTES,
-                           .split_behind = SPLIT_BEHIND};
+                           .split_behind = SPLIT_BEHIND,
+                           .retried = UINT64_MAX};
 }
 
 bool kineto_read_by(const struct kineto_match *match, const struct format_input *input,
