@@ -396,6 +396,16 @@ static bool fill_place(struct kineto_events *events, uint64_t pos, struct event_
            label_of(events, FIELD_TID, pos, &record->tid, err);
 }
 
+// PyTorch to 1.10 and torch_npu record the marks of steps as operators.
+static inline enum event_kind kind_of(const struct kineto_events *events, str_id name)
+{
+    enum event_kind kind = events->fields.kind;
+    if (kind != EVENT_CPU_OP)
+        return kind;
+    struct str text = strtab_get(trace_builder_strings(events->builder), name);
+    return str_starts_with(text, STR("ProfilerStep#")) ? EVENT_ANNOTATION : kind;
+}
+
 static bool add_complete(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_record *record = &events->record;
@@ -407,6 +417,7 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
         if (!fill_place(events, pos, record, err))
             return false;
     }
+    record->kind = kind_of(events, record->name);
     if (!fill_args(events, pos, record, err))
         return false;
     if (events->guess)
