@@ -6,6 +6,7 @@
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/step_marks.h"
 #include "analysis/trace/step_gaps.h"
+#include "analysis/stats/groups.h"
 #include "analysis/report/table_limit.h"
 #include "analysis/report/tables.h"
 
@@ -379,6 +380,44 @@ static bool is_of_xla(const struct trace *trace)
     return false;
 }
 
+// The rank that a device of a merged file is of: "[TP00" of "[TP00] 0"; empty if it is of none.
+static struct str merged_rank(const struct facts *facts, uint32_t gpu)
+{
+    struct str label = trace_text(facts->trace, facts->gpus[gpu].text);
+    size_t end = str_find(label, STR("]"));
+    bool is_merged = label.len && *label.at == '[' && end != SIZE_MAX;
+    return (struct str){label.at, is_merged ? end : 0};
+}
+
+static bool count_merged(const struct facts *facts, int64_t *count, struct err *err)
+{
+    struct groups ranks;
+    uint32_t index;
+    bool ok = true;
+    groups_init(&ranks, facts->budget);
+    for (uint32_t g = 0; ok && g < facts->gpu_count; g++) {
+        struct str rank = merged_rank(facts, g);
+        ok = !rank.len || groups_index(&ranks, hash_bytes(rank.at, rank.len), 0, &index, err);
+    }
+    *count = ranks.count;
+    groups_free(&ranks);
+    return ok;
+}
+
+static bool add_merged(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct doubt merged = {
+        .item = "merged_ranks",
+        .severity = "warning",
+        .detail = "ranks merged into this file, as SGLang does",
+        .effect =
+            "steps, idle time and exposed communication are those of all of them at once, and "
+            "waits between them are unknown; upload the ranks' own files instead",
+    };
+    return count_merged(facts, &merged.count, err) &&
+           (merged.count < 2 || doubt_add(report, &merged, err));
+}
+
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
                 struct err *err)
 {
@@ -395,12 +434,13 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
                        "say which they are; upload the .xplane.pb beside it";
     return add_unrecorded(facts, report, err) &&
            (facts->device_count || doubt_add(report, &empty, err)) &&
-           add_cold(facts, report, err) && doubts_add_recorded(facts, report, err) &&
-           add_repairs(facts->trace, report, err) && add_secrets(facts->trace, report, err) &&
-           add_quarantine(facts, report, err) && doubts_add_host(facts, report, err) &&
-           add_graphs(facts, report, err) && add_overlaps(facts, report, err) &&
-           add_steps(facts, report, err) && add_outside(facts, report, err) &&
-           add_communication(facts, report, err) && add_calls_left_out(facts, report, err);
+           add_merged(facts, report, err) && add_cold(facts, report, err) &&
+           doubts_add_recorded(facts, report, err) && add_repairs(facts->trace, report, err) &&
+           add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
+           doubts_add_host(facts, report, err) && add_graphs(facts, report, err) &&
+           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
+           add_outside(facts, report, err) && add_communication(facts, report, err) &&
+           add_calls_left_out(facts, report, err);
 }
 
 const struct analysis trust_analysis = {"trust", run};

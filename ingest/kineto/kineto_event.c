@@ -173,12 +173,35 @@ static bool fill_collective(struct kineto_events *events, uint64_t pos, struct e
            collective_of(events, pos, &record->collective, err);
 }
 
-// A device event is on the stream named in its args, if any.
+// The processes of merged ranks, "[TP00] 4321" and "[TP00] 0", number their launches and devices
+// each from the start.
+static struct str rank_prefix(const struct kineto_events *events, const struct label *pid)
+{
+    if (!pid->text)
+        return STR("");
+    struct str text = strtab_get(trace_builder_strings(events->builder), pid->text);
+    const char *end = text.len && *text.at == '[' ? memchr(text.at, ']', text.len) : NULL;
+    return (struct str){text.at, end ? (size_t)(end - text.at) : 0};
+}
+
+// Correlations have 32 bits: those of merged ranks differ above.
+static int64_t correlation_of(const struct kineto_events *events, const struct label *pid)
+{
+    int64_t correlation = integer_of(&events->fields, ARG_CORRELATION);
+    struct str rank = rank_prefix(events, pid);
+    if (!rank.len || correlation == VALUE_ABSENT)
+        return correlation;
+    return correlation ^ (int64_t)(hash_bytes(rank.at, rank.len) >> 33 << 32);
+}
+
+// A device event is on the device and stream named in its args, if any; that of a merged rank on
+// the rank's own.
 static bool fill_device(struct kineto_events *events, uint64_t pos, struct event_record *record,
                         struct err *err)
 {
     const struct event_fields *fields = &events->fields;
-    if (event_has(fields, ARG_DEVICE) && !label_of(events, ARG_DEVICE, pos, &record->pid, err))
+    if (event_has(fields, ARG_DEVICE) && !rank_prefix(events, &record->pid).len &&
+        !label_of(events, ARG_DEVICE, pos, &record->pid, err))
         return false;
     if (event_has(fields, ARG_STREAM) && !label_of(events, ARG_STREAM, pos, &record->tid, err))
         return false;
@@ -273,7 +296,7 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
                       struct err *err)
 {
     if (event_kind_is_device(record->kind) || event_kind_is_launch(record->kind))
-        record->correlation = integer_of(&events->fields, ARG_CORRELATION);
+        record->correlation = correlation_of(events, &record->pid);
     if (event_kind_is_launch(record->kind))
         record->copy = copy_of(&events->fields);
     if (event_kind_is_device(record->kind))

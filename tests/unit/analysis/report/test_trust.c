@@ -247,6 +247,41 @@ static void steps_cover_the_window_without_marks(void **state)
     hand_end(&hand);
 }
 
+static void add_kernel_of(struct hand *hand, const char *device, int64_t begin_ns)
+{
+    struct event_record record = {.kind = EVENT_KERNEL,
+                                  .name = hand_text(hand, "gemm"),
+                                  .begin_ns = begin_ns,
+                                  .dur_ns = 10,
+                                  .pid.text = hand_text(hand, device),
+                                  .tid.number = 7,
+                                  .correlation = VALUE_ABSENT,
+                                  .sequence = VALUE_ABSENT};
+    assert_true(trace_builder_add(hand->builder, &record, &hand->err));
+}
+
+static void ranks_merged_into_one_file_are_counted(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_kernel_of(&hand, "[TP00] 0", 0);
+    add_kernel_of(&hand, "[TP00] 1", 5);
+    add_kernel_of(&hand, "[TP01] 0", 10);
+    add_kernel_of(&hand, "GPU 0", 20);
+    hand_analyze(&hand);
+    assert_int_equal(
+        hand_i64(&hand, "trust", hand_find(&hand, "trust", "item", "merged_ranks"), "count"), 2);
+    hand_end(&hand);
+    hand_begin(&hand);
+    add_kernel_of(&hand, "[TP00] 0", 0);
+    add_kernel_of(&hand, "[TP01", 10);
+    hand_analyze(&hand);
+    for (size_t i = 0; i < hand_rows(&hand, "trust"); i++)
+        assert_string_not_equal(hand_word(&hand, "trust", i, "item"), "merged_ranks");
+    hand_end(&hand);
+}
+
 static void communication_says_that_waiting_is_part_of_it(void **state)
 {
     (void)state;
@@ -299,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_step_pattern_that_fits_nothing_is_a_warning),
         cmocka_unit_test(steps_left_out_as_asked_say_so),
         cmocka_unit_test(steps_cover_the_window_without_marks),
+        cmocka_unit_test(ranks_merged_into_one_file_are_counted),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
     };
