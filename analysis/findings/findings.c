@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of rules; applies each and orders what they find by cost.
+#include "analysis/facts/unread_devices.h"
 #include "analysis/findings/findings.h"
 
 #include "analysis/report/tables.h"
@@ -199,8 +200,11 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
                                  (long long)ops, trace->event_count);
     evidence_add(&evidence, "recording", "device_events are missing from the recording");
     finding.evidence = evidence_end(&evidence, &scratch, err);
+    const struct unread_devices *unread = unread_devices_of(trace);
+    struct finding_rule rule = no_device_events;
+    rule.advice = unread ? unread->advice : rule.advice;
     bool ok = finding.title && finding.evidence &&
-              findings_row(&row, &no_device_events, &finding, &cost, &scratch, err) &&
+              findings_row(&row, &rule, &finding, &cost, &scratch, err) &&
               row_end(&row, report, err);
     arena_free(&scratch);
     return ok;

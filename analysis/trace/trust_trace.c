@@ -5,6 +5,7 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/step_marks.h"
+#include "analysis/facts/unread_devices.h"
 #include "analysis/trace/step_gaps.h"
 #include "analysis/stats/groups.h"
 #include "analysis/report/table_limit.h"
@@ -371,15 +372,6 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
     return !cold.time_ns || doubt_add(report, &cold, err);
 }
 
-// Whether rows are named as XLA's streams: in JAX's trace.json nothing else tells device work.
-static bool is_of_xla(const struct trace *trace)
-{
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        if (str_starts_with(trace_text(trace, trace->tracks[t].name), STR("Stream #")))
-            return true;
-    return false;
-}
-
 // The rank that a device of a merged file is of: "[TP00" of "[TP00] 0"; empty if it is of none.
 static struct str merged_rank(const struct facts *facts, uint32_t gpu)
 {
@@ -429,9 +421,10 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
         .detail = "the trace has no device events",
         .effect = "there is no breakdown, no step and no kernel",
     };
-    if (!facts->device_count && is_of_xla(facts->trace))
-        empty.detail = "the trace has no device events: trace.json of JAX and TensorFlow does not "
-                       "say which they are; upload the .xplane.pb beside it";
+    const struct unread_devices *unread =
+        facts->device_count ? NULL : unread_devices_of(facts->trace);
+    if (unread)
+        empty.detail = unread->what;
     return add_unrecorded(facts, report, err) &&
            (facts->device_count || doubt_add(report, &empty, err)) &&
            add_merged(facts, report, err) && add_cold(facts, report, err) &&

@@ -74,7 +74,38 @@ static void a_trace_of_jax_without_kinds_names_the_file_to_send(void **state)
     hand_analyze(&busy.hand);
     size_t row = hand_find(&busy.hand, "trust", "item", "no_device_events");
     assert_non_null(strstr(hand_word(&busy.hand, "trust", row, "detail"), ".xplane.pb"));
+    assert_non_null(strstr(finding_word(&busy.hand, "no_device_events", "advice"), ".xplane.pb"));
     hand_end(&busy.hand);
+}
+
+// Other programs name the processes and threads of devices.
+static void rows_of_devices_that_are_not_read_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *process, *thread, *name, *says;
+    } rows[] = {
+        {"CUDA functions", "0", NULL, "torch.profiler"},
+        {"Device 0", "Stream 7", NULL, ".sqlite"},
+        {"NPU", "2", "Computing", "Ascend"},
+        {"CPU functions", "1", NULL, "recording table"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct busy busy;
+        busy_begin(&busy);
+        struct event_record record = {.kind = EVENT_OTHER, .name = hand_text(&busy.hand, "mm")};
+        record.dur_ns = MS;
+        record.pid.text = hand_text(&busy.hand, rows[i].process);
+        record.tid.text = hand_text(&busy.hand, rows[i].thread);
+        assert_true(trace_builder_add(busy.hand.builder, &record, &busy.hand.err));
+        assert_true(!rows[i].name ||
+                    trace_builder_name_thread(busy.hand.builder, record.pid, record.tid,
+                                              hand_text(&busy.hand, rows[i].name), &busy.hand.err));
+        hand_analyze(&busy.hand);
+        assert_non_null(
+            strstr(finding_word(&busy.hand, "no_device_events", "advice"), rows[i].says));
+        hand_end(&busy.hand);
+    }
 }
 
 // --- small collectives ---------------------------------------------------------------------------
@@ -169,6 +200,7 @@ int main(void)
         cmocka_unit_test(idle_time_that_another_finding_explains_is_not_reported_twice),
         cmocka_unit_test(a_recording_without_a_device_says_so),
         cmocka_unit_test(a_trace_of_jax_without_kinds_names_the_file_to_send),
+        cmocka_unit_test(rows_of_devices_that_are_not_read_are_named),
         cmocka_unit_test(many_small_collectives_of_one_trace_are_reported),
         cmocka_unit_test(a_product_slower_than_another_one_is_reported),
     };
