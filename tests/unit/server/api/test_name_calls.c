@@ -127,6 +127,24 @@ static void an_operator_has_what_its_outermost_calls_launched(void **state)
     hand_end(&hand);
 }
 
+// A server that is profiled for hours, with requests now and then.
+static void calls_of_bursts_hours_apart_all_count(void **state)
+{
+    (void)state;
+    const int64_t hour = INT64_C(3600000000000);
+    struct hand hand;
+    hand_begin(&hand);
+    launch(&hand, 1000, 1, 40);
+    launch(&hand, 3 * hour, 2, 30);
+    launch(&hand, 6 * hour, 3, 20);
+    hand_kernel(&hand, "k", 7, 90 * hour, 5); // its clock jumped
+    struct name_calls calls = read_calls(&hand, CALLS_OF_KERNEL, "k", NULL, 0);
+    assert_int_equal(calls.calls.count, 3);
+    assert_int_equal(calls.calls.total_ns, 90);
+    name_calls_free(&calls);
+    hand_end(&hand);
+}
+
 static void a_name_that_does_not_occur_has_no_calls(void **state)
 {
     (void)state;
@@ -180,6 +198,7 @@ int main(void)
         cmocka_unit_test(calls_of_a_kernel_are_counted_by_step_and_the_longest_come_first),
         cmocka_unit_test(a_kernel_that_overruns_the_next_is_cut_there_as_in_the_tables),
         cmocka_unit_test(an_operator_has_what_its_outermost_calls_launched),
+        cmocka_unit_test(calls_of_bursts_hours_apart_all_count),
         cmocka_unit_test(a_name_that_does_not_occur_has_no_calls),
         cmocka_unit_test(bins_hold_every_call_once_whatever_the_range),
     };
