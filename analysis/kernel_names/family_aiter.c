@@ -11,14 +11,6 @@ static void read_tile(const struct kernel_tokens *tokens, struct kernel_decoded 
             set_tile(out, tile, 2);
 }
 
-static bool has_token(const struct kernel_tokens *tokens, const char *pattern)
-{
-    for (size_t i = 0; i < tokens->count; i++)
-        if (kernel_matches(tokens->at[i], pattern))
-            return true;
-    return false;
-}
-
 static enum kernel_type first_type(const struct kernel_tokens *tokens)
 {
     enum kernel_type type = TYPE_NONE;
@@ -30,25 +22,27 @@ static enum kernel_type first_type(const struct kernel_tokens *tokens)
 // fmha_bwd_hd192_hd128_bf16_causal_a16_pssk: head sizes of queries and of values.
 static void read_fmha(const struct kernel_tokens *tokens, struct kernel_decoded *out)
 {
-    bool is_helper = has_token(tokens, "odo") || has_token(tokens, "dq");
-    bool is_bwd = has_token(tokens, "bwd");
+    bool is_helper = scan_has_token(tokens, "odo") || scan_has_token(tokens, "dq");
+    bool is_bwd = scan_has_token(tokens, "bwd");
     out->op = is_helper ? OP_attention_helper : is_bwd ? OP_attention_bwd : OP_attention_fwd;
     out->dtype = first_type(tokens);
-    for (size_t i = 0; i < tokens->count && !out->head_dim; i++)
+    for (size_t i = 0; i + 1 < tokens->count && !out->head_dim; i++) // never the last word
         if (!scan_after(tokens->at[i], "hd", &out->head_dim))
             out->head_dim = 0;
-    set_flag_if(out, FLAG_dq_acc_f32, has_token(tokens, "a32"));
-    set_flag_if(out, FLAG_dq_acc_16bit, has_token(tokens, "a16"));
-    set_flag_if(out, FLAG_varlen, has_token(tokens, "group"));
-    set_flag_if(out, FLAG_sliding_window, has_token(tokens, "swa"));
-    if (!is_helper && !has_token(tokens, "swa"))
-        set_causal(out, has_token(tokens, "causal"));
+    set_flag_if(out, FLAG_dq_acc_f32, scan_has_token(tokens, "a32"));
+    set_flag_if(out, FLAG_dq_acc_16bit, scan_has_token(tokens, "a16"));
+    set_flag_if(out, FLAG_varlen, scan_has_token(tokens, "group"));
+    set_flag_if(out, FLAG_sliding_window, scan_has_token(tokens, "swa"));
+    bool is_causal = scan_has_token(tokens, "causal");
+    if (!is_helper && !scan_has_token(tokens, "swa") && out->dtype)
+        set_causal(out, is_causal);
+    out->settled = is_causal ? DOUBT_ALL & ~(uint32_t)DOUBT_OP : DOUBT_DTYPE | DOUBT_REST;
 }
 
 static void read_decode(const struct kernel_tokens *tokens, struct kernel_decoded *out)
 {
-    bool is_mla = has_token(tokens, "mla");
-    bool is_prefill = has_token(tokens, "pfl") || has_token(tokens, "prefill");
+    bool is_mla = scan_has_token(tokens, "mla");
+    bool is_prefill = scan_has_token(tokens, "pfl") || scan_has_token(tokens, "prefill");
     out->op = OP_attention_fwd;
     set_flag(out, is_prefill ? FLAG_prefill : FLAG_decode);
     set_flag(out, is_mla ? FLAG_mla : FLAG_paged);
@@ -65,11 +59,11 @@ static void read_gemm(const struct kernel_tokens *tokens, struct kernel_decoded 
                  : str_equal(word, STR("I8")) ? TYPE_int8
                                               : scan_type(word);
     read_tile(tokens, out);
-    set_flag_if(out, FLAG_split_k, has_token(tokens, "splitk*"));
+    set_flag_if(out, FLAG_split_k, scan_has_token(tokens, "splitk*"));
     set_flag_if(out, FLAG_preshuffled_b,
-                has_token(tokens, "*BpreShuffle*") || has_token(tokens, "bshuffle"));
+                scan_has_token(tokens, "*BpreShuffle*") || scan_has_token(tokens, "bshuffle"));
     set_flag_if(out, FLAG_block_scaled,
-                has_token(tokens, "*blockscale*") || has_token(tokens, "per1x32*"));
+                scan_has_token(tokens, "*blockscale*") || scan_has_token(tokens, "per1x32*"));
 }
 
 static void read_moe(const struct kernel_tokens *tokens, struct kernel_decoded *out)
@@ -84,13 +78,13 @@ static void read_moe(const struct kernel_tokens *tokens, struct kernel_decoded *
     };
     out->op = OP_moe_gemm;
     for (size_t i = 0; i < sizeof types / sizeof *types && !out->dtype; i++)
-        if (has_token(tokens, types[i].word))
+        if (scan_has_token(tokens, types[i].word))
             out->dtype = types[i].type;
     read_tile(tokens, out);
-    set_flag_if(out, FLAG_silu, has_token(tokens, "silu"));
-    set_flag_if(out, FLAG_gelu, has_token(tokens, "gelu"));
+    set_flag_if(out, FLAG_silu, scan_has_token(tokens, "silu"));
+    set_flag_if(out, FLAG_gelu, scan_has_token(tokens, "gelu"));
     set_flag_if(out, FLAG_block_scaled,
-                has_token(tokens, "blockscale*") || has_token(tokens, "per1x32*"));
+                scan_has_token(tokens, "blockscale*") || scan_has_token(tokens, "per1x32*"));
 }
 
 static bool decode_asm(const struct kernel_text *text, struct kernel_decoded *out)
@@ -114,6 +108,9 @@ static bool decode_asm(const struct kernel_text *text, struct kernel_decoded *ou
     else
         return false;
     set_flag(out, FLAG_asm);
+    out->settled |= DOUBT_LIBRARY | DOUBT_TILE;
+    if (!str_equal(first, STR("fmha")))
+        out->settled |= DOUBT_OP | DOUBT_DTYPE;
     return true;
 }
 

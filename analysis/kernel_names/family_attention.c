@@ -150,8 +150,10 @@ static void read_class(struct str class, struct kernel_decoded *out)
     } kinds[] = {{"FlashAttnFwdCombine*", OP_attention_helper},
                  {"FlashAttnBwdPreprocess*", OP_attention_helper},
                  {"FlashAttnBwdPostprocess*", OP_attention_helper},
-                 {"FlashAttnFwd*", OP_attention_fwd},
-                 {"FlashAttnBwd*", OP_attention_bwd}};
+                 {"FlashAttnFwdSm*", OP_attention_fwd},
+                 {"FlashAttnFwd", OP_attention_fwd},
+                 {"FlashAttnBwdSm*", OP_attention_bwd},
+                 {"FlashAttnBwd", OP_attention_bwd}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !out->op; i++)
         if (kernel_matches(class, kinds[i].pattern))
             out->op = kinds[i].op;
@@ -253,7 +255,10 @@ static bool decode_mem_efficient(const struct kernel_text *text, struct kernel_d
     out->library = LIBRARY_xformers;
     out->op = is_fwd ? OP_attention_fwd : OP_attention_bwd;
     set_flag(out, FLAG_mem_efficient);
-    for (size_t i = 2; i < tokens.count - (text->cut ? 1 : 0); i++) {
+    out->settled = DOUBT_ALL;
+    bool ends = !text->cut && tokens.at[tokens.count - 1].len == 4 && // "sm80"
+                str_starts_with(tokens.at[tokens.count - 1], STR("sm"));
+    for (size_t i = 2; i < tokens.count - (ends ? 0 : 1); i++) {
         struct str token = tokens.at[i];
         if (!out->dtype)
             out->dtype = scan_type(token);

@@ -81,9 +81,12 @@ static void read_nccl(const struct kernel_text *text, const struct kernel_tokens
         return;
     }
     out->library = LIBRARY_nccl;
-    if (!kind_after(tokens->at[at], out, &reduces))
+    if (!kind_after(tokens->at[at], out, &reduces)) {
+        out->doubts |= DOUBT_LIBRARY; // RCCL's have the same beginning
         return;
+    }
     size_t complete = tokens->count - (text->cut ? 1 : 0);
+    out->settled = at < complete ? DOUBT_ALL : 0;
     for (size_t i = at + 1; i < complete; i++)
         read_word(tokens->at[i], reduces, out);
     if (reduces && !text->cut)

@@ -90,6 +90,20 @@ static void read_conv(struct str name, struct kernel_decoded *out)
         set_layout(out, STR("nchw"));
 }
 
+static bool is_layout(struct str token)
+{
+    return token.len == 2 && strchr("nt", token.at[0]) && strchr("nt", token.at[1]);
+}
+
+// Each name has a layout towards its end, those of convolutions too.
+static bool has_layout(const struct kernel_tokens *tokens)
+{
+    for (size_t i = 0; i < tokens->count; i++)
+        if (is_layout(tokens->at[i]))
+            return true;
+    return false;
+}
+
 // One word after the main one: sizes, what is loaded at once, options, the layout.
 static void read_option(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
 {
@@ -112,8 +126,7 @@ static void read_option(const struct kernel_tokens *tokens, size_t at, struct ke
     set_flag_if(out, FLAG_sliced_k, str_starts_with(token, STR("sliced1x")));
     set_flag_if(out, FLAG_split_k, str_equal(token, STR("splitK")));
     set_flag_if(out, FLAG_epilogue_relu, is_gemm && str_equal(token, STR("relu")));
-    bool is_layout = token.len == 2 && strchr("nt", token.at[0]) && strchr("nt", token.at[1]);
-    if (is_gemm && is_layout)
+    if (is_gemm && is_layout(token))
         set_layout(out, token);
 }
 
@@ -137,8 +150,17 @@ bool family_cublas_sass(const struct kernel_text *text, struct kernel_decoded *o
     set_types(out, &word, before, after);
     if (word.is_conv)
         read_conv(text->base, out);
-    size_t complete = tokens.count - (text->cut ? 1 : 0);
+    size_t main_at = at - 1;
+    bool ends = !text->cut && has_layout(&tokens);
+    size_t complete = tokens.count - (ends ? 0 : 1);
     for (; at < complete; at++)
         read_option(&tokens, at, out);
+    bool is_gemm = !word.is_conv && main_at < complete;
+    out->settled = DOUBT_REST | DOUBT_FLAGS | (is_gemm ? DOUBT_LIBRARY | DOUBT_OP : 0) |
+                   (out->tile[0] ? DOUBT_DTYPE | DOUBT_TYPES : 0) | (out->tile[2] ? DOUBT_TILE : 0);
+    if (word.is_conv && main_at < complete)
+        out->settled |= DOUBT_LIBRARY;
+    if (!ends)
+        doubt_unsettled(out);
     return true;
 }

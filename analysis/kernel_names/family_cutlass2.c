@@ -107,14 +107,15 @@ static bool is_class(struct str token)
     return str_is_one_of(token, classes, sizeof classes / sizeof *classes);
 }
 
-static bool decode_identifier(struct str name, bool cut, struct kernel_decoded *out)
+static bool decode_identifier(struct str name, bool cut, bool is_inner, struct kernel_decoded *out)
 {
     struct kernel_tokens tokens;
     int32_t version;
     struct main_word word;
     kernel_tokens_of(name, &tokens);
     size_t at = 1;
-    size_t complete = tokens.count - (cut ? 1 : 0);
+    bool ends = !cut && scan_has_token(&tokens, "align*");
+    size_t complete = tokens.count - (ends || is_inner ? 0 : 1);
     if (complete < 3 || !str_equal(tokens.at[0], STR("cutlass")))
         return false;
     if (scan_number(tokens.at[at], &version))
@@ -139,6 +140,11 @@ static bool decode_identifier(struct str name, bool cut, struct kernel_decoded *
     set_types(out, &word, before, after);
     for (; at < complete; at++)
         read_option(tokens.at[at], out);
+    out->settled = DOUBT_LIBRARY | DOUBT_REST | DOUBT_FLAGS |
+                   (out->tile[0] ? DOUBT_DTYPE | DOUBT_TYPES : 0) |
+                   (out->tile[2] ? DOUBT_TILE : 0) | (out->layout[0] ? DOUBT_OP : 0);
+    if (complete < tokens.count)
+        doubt_unsettled(out);
     return true;
 }
 
@@ -188,7 +194,8 @@ bool family_cutlass2(const struct kernel_text *text, struct kernel_decoded *out)
             name = (struct str){name.at + 1, name.len - 1};
     }
     struct kernel_decoded read = *out;
-    if (decode_identifier(name, cut, &read)) {
+    bool is_inner = text->args.count > 0; // complete
+    if (decode_identifier(name, cut, is_inner, &read)) {
         *out = read;
     } else if (!is_wrapped) {
         return false;

@@ -106,9 +106,11 @@ static void decode_identifier(struct str name, bool cut, struct kernel_decoded *
 {
     struct kernel_tokens tokens;
     kernel_tokens_of(name, &tokens);
-    size_t complete = tokens.count - (cut ? 1 : 0);
+    bool ends = !cut && scan_has_token(&tokens, "align*");
+    size_t complete = tokens.count - (ends ? 0 : 1);
     size_t at = 1;
     out->library = LIBRARY_cutlass;
+    out->settled = DOUBT_ALL;
     if (at < complete && str_starts_with(tokens.at[at], STR("sm")))
         set_arch(out, "", tokens.at[at++]);
     for (; at < complete && !kernel_matches(tokens.at[at], "*gemm"); at++)

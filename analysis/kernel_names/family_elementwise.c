@@ -240,7 +240,7 @@ static void read_functor(struct str given, bool is_open, struct kernel_decoded *
     struct kernel_args args;
     struct str inner = unwrap(given, &args);
     struct str name = name_of(inner);
-    bool is_whole = !is_open || name.at + name.len < given.at + given.len;
+    bool is_whole = !is_open || (name.len && name.at + name.len < given.at + given.len);
     const struct functor *functor = is_whole ? functor_of(name) : functor_of_start(name);
     out->op = functor && functor->op ? functor->op : OP_elementwise;
     out->func = functor ? functor->func : FUNC_NONE;

@@ -34,7 +34,8 @@ static bool decode_deep_gemm(const struct kernel_text *text, struct kernel_decod
     out->library = LIBRARY_deep_gemm;
     kernel_tokens_of(text->base, &tokens);
     bool is_gemm = kernel_has(text->base, "gemm") || kernel_has(text->base, "hc_prenorm");
-    for (size_t i = 0; i < tokens.count; i++)
+    bool ends = text->args.count > 0; // the last word is complete
+    for (size_t i = 0; i + (ends ? 0 : 1) < tokens.count; i++)
         if (str_starts_with(tokens.at[i], STR("sm")))
             set_arch(out, "", tokens.at[i]);
     if (!is_gemm) {
@@ -49,9 +50,8 @@ static bool decode_deep_gemm(const struct kernel_text *text, struct kernel_decod
     }
     for (size_t i = 0; i < tokens.count && !out->dtype; i++)
         out->dtype = scan_type(tokens.at[i]);
-    size_t last = text->args.count;
-    if (last && !text->cut) // the result's type is the last one, unless another library's name
-        out->dtype_out = scan_cpp_type(text->args.at[last - 1]);
+    for (size_t i = text->cut ? 0 : text->args.count; i && !out->dtype_out; i--)
+        out->dtype_out = scan_cpp_type(text->args.at[i - 1]); // the last of the types
     if (out->dtype == TYPE_fp8)
         out->dtype = TYPE_fp8_e4m3;
     set_flag_if(out, FLAG_block_scaled, kernel_has(text->base, "1d"));
@@ -105,7 +105,9 @@ static bool decode_trtllm(const struct kernel_text *text, struct kernel_decoded 
     out->dtype_b = b == a ? TYPE_NONE : b;
     out->dtype_out = type;
     out->dtype_acc = acc;
-    for (size_t i = 4; i < tokens.count - (text->cut ? 1 : 0); i++) {
+    out->settled = DOUBT_ALL;
+    bool ends = !text->cut && str_starts_with(tokens.at[tokens.count - 1], STR("sm1"));
+    for (size_t i = 4; i < tokens.count - (ends ? 0 : 1); i++) {
         struct str token = tokens.at[i];
         size_t digits = 1;
         while (digits < token.len && (token.at[digits] == 'x' || str_is_digit(token.at[digits])))

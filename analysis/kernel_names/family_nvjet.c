@@ -115,6 +115,7 @@ bool family_nvjet(const struct kernel_text *text, struct kernel_decoded *out)
     set_flag(out, FLAG_nvjet);
     if (at + 1 < tokens.count && str_starts_with(tokens.at[at], STR("sm")))
         set_arch(out, "", tokens.at[at++]);
+    out->settled = DOUBT_LIBRARY | DOUBT_OP;
     if (at + 1 >= tokens.count)
         return true;
     read_types(tokens.at[at++], out);
@@ -122,7 +123,10 @@ bool family_nvjet(const struct kernel_text *text, struct kernel_decoded *out)
     for (; at + 1 < tokens.count; at++)
         if (!read_layout(tokens.at[at], out))
             read_mark(tokens.at[at], out);
-    if (at < tokens.count && !text->cut)
-        read_layout(tokens.at[at], out);
+    bool ends = at < tokens.count && !text->cut && read_layout(tokens.at[at], out);
+    bool may_have_scales = out->dtype == TYPE_fp8_e4m3 || out->dtype == TYPE_fp4_e2m1;
+    out->settled = DOUBT_ALL & ~(may_have_scales ? DOUBT_DTYPE : 0u);
+    if (!ends)
+        doubt_unsettled(out);
     return true;
 }

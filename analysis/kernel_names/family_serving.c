@@ -282,6 +282,8 @@ bool family_serving(const struct kernel_text *text, struct kernel_decoded *out)
         return false;
     if (out->op == OP_act_and_mul)
         read_activation(text, out);
+    if (out->op == OP_gemm && kernel_has(text->base, "router_gemm"))
+        out->dtype_out = scan_nth_float(&text->args, 1);
     if (out->op == OP_quantize)
         read_result(text, out);
     return true;

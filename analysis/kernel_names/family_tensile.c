@@ -180,5 +180,8 @@ bool family_tensile(const struct kernel_text *text, struct kernel_decoded *out)
     if (tokens.count > 4)
         set_types(out, tokens.at[3]);
     read_words(&tokens, text->cut, out);
+    out->settled = DOUBT_TILE | DOUBT_REST | DOUBT_FLAGS;
+    if (out->tile[0])
+        out->settled |= DOUBT_OP | DOUBT_DTYPE | DOUBT_TYPES;
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hand-written Triton, whose names are bare words that projects share: what they do is mostly
-// clear, whose they are is not.
+// clear, whose they are is not. Words that kernels in C have as well are not called Triton's.
 #include "analysis/kernel_names/families.h"
 
 #define T FLAG_triton
@@ -80,31 +80,33 @@ static const struct kernel_rule rules[] = {
     {"", "*layer*norm*bwd*", LIBRARY_triton, OP_layer_norm_bwd, FROM_NOWHERE, {T}, 0},
     {"", "*layer*norm*backward*", LIBRARY_triton, OP_layer_norm_bwd, FROM_NOWHERE, {T}, 0},
     {"", "*layer*norm*", LIBRARY_triton, OP_layer_norm_fwd, FROM_NOWHERE, {T}, 0},
-    {"", "*swiglu*", LIBRARY_triton, OP_act_and_mul, FROM_NOWHERE, {T}, 0},
-    {"", "*geglu*", LIBRARY_triton, OP_act_and_mul, FROM_NOWHERE, {T}, 0},
-    {"", "*silu_and_mul*", LIBRARY_triton, OP_act_and_mul, FROM_NOWHERE, {T, FLAG_silu}, 0},
-    {"", "*silu_mul*", LIBRARY_triton, OP_act_and_mul, FROM_NOWHERE, {T, FLAG_silu}, 0},
-    {"", "*act_and_mul*", LIBRARY_triton, OP_act_and_mul, FROM_NOWHERE, {T}, 0},
-    {"", "*rotary*", LIBRARY_triton, OP_rope, FROM_NOWHERE, {T}, 0},
-    {"", "*_rope*", LIBRARY_triton, OP_rope, FROM_NOWHERE, {T}, 0},
-    {"", "*mrope*", LIBRARY_triton, OP_rope, FROM_NOWHERE, {T}, 0},
-    {"", "*cross_entropy*bwd*", LIBRARY_triton, OP_loss_bwd, FROM_NOWHERE, {T}, 0},
-    {"", "*cross_entropy*backward*", LIBRARY_triton, OP_loss_bwd, FROM_NOWHERE, {T}, 0},
-    {"", "*cross_entropy*", LIBRARY_triton, OP_loss_fwd, FROM_NOWHERE, {T}, 0},
+    {"", "*swiglu*", 0, OP_act_and_mul, FROM_NOWHERE, {0}, 0},
+    {"", "*geglu*", 0, OP_act_and_mul, FROM_NOWHERE, {0}, 0},
+    {"", "*silu_and_mul*", 0, OP_act_and_mul, FROM_NOWHERE, {FLAG_silu}, 0},
+    {"", "*silu_mul*", 0, OP_act_and_mul, FROM_NOWHERE, {FLAG_silu}, 0},
+    {"", "*act_and_mul*", 0, OP_act_and_mul, FROM_NOWHERE, {0}, 0},
+    {"", "rotary_kernel*", LIBRARY_triton, OP_rope, FROM_NOWHERE, {T}, 0},
+    {"", "*rotary*", 0, OP_rope, FROM_NOWHERE, {0}, 0},
+    {"", "*_rope*", 0, OP_rope, FROM_NOWHERE, {0}, 0},
+    {"", "*mrope*", 0, OP_rope, FROM_NOWHERE, {0}, 0},
+    {"", "*cross_entropy*bwd*", 0, OP_loss_bwd, FROM_NOWHERE, {0}, 0},
+    {"", "*cross_entropy*backward*", 0, OP_loss_bwd, FROM_NOWHERE, {0}, 0},
+    {"", "*cross_entropy*", 0, OP_loss_fwd, FROM_NOWHERE, {0}, 0},
+    {"", "rejection_*sample*", 0, OP_sampling, FROM_NOWHERE, {T}, 0},
     {"", "*reshape_and_cache*", 0, OP_kv_cache_write, FROM_NOWHERE, {T}, 0},
     {"", "*store_cache*", 0, OP_kv_cache_write, FROM_NOWHERE, {T}, 0},
-    {"", "*softmax*bwd*", LIBRARY_triton, OP_softmax_bwd, FROM_NOWHERE, {T}, 0},
-    {"", "*softmax_kernel*", LIBRARY_triton, OP_softmax_fwd, FROM_NOWHERE, {T}, 0},
-    {"", "*dequant*", LIBRARY_triton, OP_dequantize, FROM_NOWHERE, {T}, 0},
-    {"", "*_quant_*", LIBRARY_triton, OP_quantize, FROM_NOWHERE, {T}, 0},
-    {"", "*quantize*", LIBRARY_triton, OP_quantize, FROM_NOWHERE, {T}, 0},
-    {"", "*grouped_gemm*", LIBRARY_triton, OP_grouped_gemm, FROM_NOWHERE, {T}, 0},
-    {"", "*batched_gemm*", LIBRARY_triton, OP_batched_gemm, FROM_NOWHERE, {T}, 0},
-    {"", "*w8a8*matmul*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
+    {"", "*softmax*bwd*", 0, OP_softmax_bwd, FROM_NOWHERE, {0}, 0},
+    {"", "*softmax_kernel*", 0, OP_softmax_fwd, FROM_NOWHERE, {0}, 0},
+    {"", "*dequant*", 0, OP_dequantize, FROM_NOWHERE, {0}, 0},
+    {"", "*_quant_*", 0, OP_quantize, FROM_NOWHERE, {0}, 0},
+    {"", "*quantize*", 0, OP_quantize, FROM_NOWHERE, {0}, 0},
+    {"", "*grouped_gemm*", 0, OP_grouped_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "*batched_gemm*", 0, OP_batched_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "*w8a8*matmul*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
     {"", "*matmul_kernel*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
-    {"", "*gemm_*kernel*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
-    {"", "*_gemm_*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
-    {"", "_gemm*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
+    {"", "*gemm_*kernel*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "*_gemm_*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "_gemm*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
 };
 
 // Functions in C++ that may be recorded by the same bare names.
@@ -131,6 +133,10 @@ bool family_triton(const struct kernel_text *text, struct kernel_decoded *out)
     if (may_be_cpp(text->base)) {
         out->library = LIBRARY_NONE;
         clear_flag(out, FLAG_triton);
+    }
+    if (!out->library && kernel_has(text->base, "_BLOCK_SIZE_")) { // constants that it adds
+        out->library = LIBRARY_triton;
+        set_flag(out, FLAG_triton);
     }
     if (out->library)
         out->doubts |= DOUBT_LIBRARY;

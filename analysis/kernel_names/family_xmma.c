@@ -71,6 +71,12 @@ static void read_option(struct str token, struct kernel_decoded *out)
     set_flag_if(out, FLAG_epilogue_gelu, kernel_matches(token, "gelu*"));
 }
 
+// A word without a number may be read even if the name is cut after it.
+static bool ends_in_letter(const struct kernel_text *text)
+{
+    return !text->cut && text->base.len && !str_is_digit(text->base.at[text->base.len - 1]);
+}
+
 bool family_xmma(const struct kernel_text *text, struct kernel_decoded *out)
 {
     struct kernel_tokens tokens;
@@ -78,7 +84,8 @@ bool family_xmma(const struct kernel_text *text, struct kernel_decoded *out)
     if (tokens.count < 3 || !str_equal(tokens.at[1], STR("xmma")) ||
         !str_starts_with(tokens.at[0], STR("sm")))
         return false;
-    tokens.count -= text->cut ? 1 : 0;
+    bool ends = !text->cut && scan_has_token(&tokens, "kernel*");
+    tokens.count -= ends || ends_in_letter(text) ? 0 : 1;
     set_arch(out, "", tokens.at[0]);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (tokens.count > 2 && str_equal(tokens.at[2], str_of(kinds[i].word)))
@@ -89,5 +96,9 @@ bool family_xmma(const struct kernel_text *text, struct kernel_decoded *out)
     for (size_t i = read_types(&tokens, 3, out); i < tokens.count; i++)
         read_option(tokens.at[i], out);
     set_flag_if(out, FLAG_split_k, kernel_has(text->base, "_split_k_kernel"));
+    out->settled = DOUBT_OP | DOUBT_TILE | DOUBT_REST | DOUBT_FLAGS |
+                   (out->tile[0] ? DOUBT_DTYPE | DOUBT_TYPES : 0);
+    if (!ends)
+        doubt_unsettled(out);
     return true;
 }

@@ -30,7 +30,7 @@ void kernel_decode(struct str name, struct kernel_decoded *decoded)
         if (families[i](&text, decoded))
             break;
     if (text.cut)
-        decoded->doubts |= DOUBT_ALL & ~decoded->settled;
+        doubt_unsettled(decoded);
     kernel_label(&text, decoded);
 }
 

@@ -223,9 +223,22 @@ int scan_bool(const struct kernel_args *args, size_t index)
     return str_equal(arg, STR("false")) || str_equal(arg, STR("0")) ? 0 : -1;
 }
 
+bool scan_has_token(const struct kernel_tokens *tokens, const char *pattern)
+{
+    for (size_t i = 0; i < tokens->count; i++)
+        if (kernel_matches(tokens->at[i], pattern))
+            return true;
+    return false;
+}
+
 // --- fields --------------------------------------------------------------------------------------
 
 static_assert(FLAG_COUNT <= 128, "two words of flags");
+
+void doubt_unsettled(struct kernel_decoded *out)
+{
+    out->doubts |= DOUBT_ALL & ~out->settled;
+}
 
 void set_flag(struct kernel_decoded *out, enum kernel_flag flag)
 {

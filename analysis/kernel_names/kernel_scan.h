@@ -38,6 +38,12 @@ size_t scan_tuple(struct str type, int32_t *sizes, size_t max);
 // Of "true", "false", "1", "0"; -1 for anything else or without such an argument.
 int scan_bool(const struct kernel_args *args, size_t index);
 
+// Of a name that is cut: all that its rest may change is in doubt.
+void doubt_unsettled(struct kernel_decoded *out);
+
+// Whether one of the words is as the pattern says.
+bool scan_has_token(const struct kernel_tokens *tokens, const char *pattern);
+
 void set_flag(struct kernel_decoded *out, enum kernel_flag flag);
 void clear_flag(struct kernel_decoded *out, enum kernel_flag flag);
 void set_flag_if(struct kernel_decoded *out, enum kernel_flag flag, bool holds);
