@@ -82,7 +82,7 @@ static bool decode_flash2(const struct kernel_text *text, struct kernel_decoded 
     for (size_t i = 0; i < args.count && !out->head_dim; i++)
         if (kernel_has(kernel_head_of(args.at[i]), "kernel_traits"))
             read_traits(args.at[i], out);
-    out->settled = text->base_cut ? DOUBT_LIBRARY : DOUBT_ALL;
+    out->settled = text->base_cut ? 0 : DOUBT_ALL;
     if (is_helper(text->base)) {
         out->op = OP_attention_helper;
         memset(out->tile, 0, sizeof out->tile);

@@ -87,6 +87,8 @@ static void read_nccl(const struct kernel_text *text, const struct kernel_tokens
     }
     size_t complete = tokens->count - (text->cut ? 1 : 0);
     out->settled = at < complete ? DOUBT_ALL : 0;
+    if (reduces && at + 1 == tokens->count) // Reduce or ReduceScatter: operation and type follow
+        doubt_unsettled(out);
     for (size_t i = at + 1; i < complete; i++)
         read_word(tokens->at[i], reduces, out);
     if (reduces && !text->cut)

@@ -202,6 +202,7 @@ bool family_cutlass2(const struct kernel_text *text, struct kernel_decoded *out)
     } else {
         out->library = library_of_space(text->space);
         decode_template(text->name, out);
+        out->doubts |= text->args.count ? 0 : DOUBT_LIBRARY | DOUBT_OP; // it may wrap any other
     }
     bool is_cudnn = library_of_space(text->space) == LIBRARY_cudnn;
     out->library = is_cudnn ? LIBRARY_cudnn : LIBRARY_cutlass;

@@ -284,6 +284,8 @@ static bool decode_elementwise(const struct kernel_text *text, struct kernel_dec
     set_flag_if(out, FLAG_strided, plain || modern);
     if (at < args.count)
         read_functor(args.at[at], is_open && at + 1 == args.count, out);
+    else
+        out->doubts |= DOUBT_OP; // copies and fills are such kernels too
     read_memory(text, out);
     return true;
 }

@@ -145,6 +145,9 @@ bool family_inductor(const struct kernel_text *text, struct kernel_decoded *out)
             out->op = kinds[i].op;
     set_flag_if(out, FLAG_persistent, str_equal(kind, STR("per")));
     bool is_template = out->op == OP_template_gemm;
+    bool has_number = ops.len && str_is_digit(ops.at[ops.len - 1]);
+    if (!has_number) // which all have: the list may go on
+        out->doubts |= DOUBT_OPS | (is_template ? DOUBT_OP : 0);
     if (is_template)
         out->op = template_of(out);
     out->settled = DOUBT_LIBRARY | DOUBT_FLAGS | (is_template ? 0 : DOUBT_OP);

@@ -53,7 +53,10 @@ static bool decode_igemm(const struct kernel_text *text, struct kernel_decoded *
     out->op = out->op ? out->op : OP_conv;
     set_flag(out, FLAG_igemm);
     set_flag(out, FLAG_asm);
-    for (size_t i = 2; i < tokens.count - (text->cut ? 1 : 0); i++)
+    size_t complete = tokens.count - 1;
+    if (!text->cut && str_equal(tokens.at[complete], STR("gkgs")))
+        complete++; // other last words say nothing, or are cut
+    for (size_t i = 2; i < complete; i++)
         read_igemm_token(tokens.at[i], out);
     return true;
 }

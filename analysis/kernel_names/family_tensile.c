@@ -183,5 +183,7 @@ bool family_tensile(const struct kernel_text *text, struct kernel_decoded *out)
     out->settled = DOUBT_TILE | DOUBT_REST | DOUBT_FLAGS;
     if (out->tile[0])
         out->settled |= DOUBT_OP | DOUBT_DTYPE | DOUBT_TYPES;
+    else
+        doubt_unsettled(out);
     return true;
 }

@@ -334,6 +334,14 @@ static struct str without_digits(struct str text)
     return text;
 }
 
+// "::kernel<...>(...)" after arguments; but ")" is the end of parameters whose beginning is
+// missing.
+static bool names_function(struct str after)
+{
+    size_t end = first_of(after, "<()");
+    return str_starts_with(after, STR("::")) && (end == after.len || after.at[end] != ')');
+}
+
 // Finds base, space and arguments; what follows complete arguments as "::kernel" is the base.
 static void find_parts(struct kernel_text *text)
 {
@@ -360,7 +368,7 @@ static void find_parts(struct kernel_text *text)
             text->name = without_digits(text->name);
             return;
         }
-        if (!str_starts_with(rest_of(rest, end + 1), STR("::"))) {
+        if (!names_function(rest_of(rest, end + 1))) {
             text->name.len = start + end + 1;
             return;
         }

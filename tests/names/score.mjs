@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scores `stepscope inspect --kernel-names` against names with known meaning: our own list, of
 // which every field has to be right, and the labeled names next to the source tree, of which 95 %
-// have to be and none may be wrong that is marked sure. Prints percent per field.
+// have to be and none may be wrong that is marked sure. Our names, cut anywhere, may say nothing
+// for sure that the whole names do not. Prints percent per field.
 // Usage: node score.mjs PATH_OF_STEPSCOPE. Exit status 77: the labeled names are absent.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -63,6 +64,32 @@ function print({ path, names, fields, wrong }) {
   return right / all;
 }
 
+/** The beginnings of a name, marked as the tables of tools mark what they cut. */
+function cuts_of(name) {
+  const cuts = [];
+  for (let end = 10; end < Math.min(name.length - 3, 300); end += 3)
+    cuts.push(`${name.slice(0, end).trimEnd()}...`);
+  return cuts;
+}
+
+/** What is said for sure of a name that is cut, and is not said of the whole name. */
+function contradictions(program, names) {
+  const pairs = names.flatMap((name) => cuts_of(name).map((cut) => ({ name, cut })));
+  const cut_answers = decode(program, pairs.map(({ cut }) => cut));
+  const whole = new Map(decode(program, names).map((answer) => [answer.name, answer]));
+  const wrong = [];
+  pairs.forEach(({ name, cut }, i) => {
+    for (const [field, value] of Object.entries(cut_answers[i])) {
+      if (["name", "short", "sure", "unsure"].includes(field)) continue;
+      const expected = whole.get(name)[field];
+      const holds = field === "flags" ? value.every((flag) => expected.includes(flag))
+        : is_right(field, expected ?? null, value);
+      if (!holds && is_sure(cut_answers[i], field)) wrong.push({ cut, field, value, expected });
+    }
+  });
+  return { count: pairs.length, wrong };
+}
+
 function fail(what) {
   console.error(`FAILED: ${what}`);
   process.exit(1);
@@ -72,6 +99,13 @@ const [program] = process.argv.slice(2);
 const own = score(program, OWN);
 if (own.answers !== own.names) fail(`${own.answers} answers for ${own.names} names`);
 if (print(own) < 1) fail("a field of our own list is wrong");
+const own_names = JSON.parse(readFileSync(OWN, "utf8")).map(({ name }) => name);
+const cut = contradictions(program, own_names);
+console.log(`${cut.count} names that are cut, ${cut.wrong.length} sure fields that do not hold`);
+for (const { cut: name, field, value, expected } of cut.wrong)
+  console.log(`  WRONG ${field}: expected ${JSON.stringify(expected)}, ` +
+    `found ${JSON.stringify(value)}: ${name}`);
+if (cut.wrong.length) fail("a name that is cut says for sure what the whole name does not");
 if (!existsSync(LABELED)) {
   console.log(`SKIPPED: ${LABELED} is absent`);
   process.exit(SKIPPED);
