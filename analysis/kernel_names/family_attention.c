@@ -193,6 +193,7 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
         return false;
     out->library = LIBRARY_flash_attn;
     set_flag(out, FLAG_fa3);
+    out->settled = DOUBT_LIBRARY | DOUBT_OP | DOUBT_FLAGS;
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
         struct str helper = kernel_instance(text->name, helpers[i]);
         if (helper.len) {
@@ -213,7 +214,7 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
         class = kernel_head_of((struct str){text->name.at + at, text->name.len - at});
     read_class(class, out);
     bool is_whole = class.at + class.len < text->name.at + text->name.len;
-    out->settled = DOUBT_LIBRARY | (is_whole ? DOUBT_OP : 0);
+    out->settled = DOUBT_LIBRARY | DOUBT_FLAGS | (is_whole ? DOUBT_OP : 0);
     read_mainloop(kernel_instance(text->name, "CollectiveMainloop"), out);
     return true;
 }

@@ -144,9 +144,9 @@ static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded
     // kentry<blocks, Kernel, ...>; older: kentry<threads, blocks, Kernel, ...>
     struct kernel_args args;
     bool is_open = kernel_open_args(text, &args);
-    for (size_t i = 0; i < args.count && i < 3; i++) {
+    for (size_t i = 0; i < args.count && i < 4; i++) {
         struct str head = kernel_head_of(args.at[i]);
-        if (!kernel_has(head, "::"))
+        if (!kernel_has(head, "::") || kernel_matches(head, "*::gfx*_t")) // of a kind of devices
             continue;
         name = kernel_last_of(head);
         bool touches_cut = is_open && head.at + head.len == text->name.at + text->name.len;

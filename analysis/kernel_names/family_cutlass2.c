@@ -178,6 +178,25 @@ static void decode_template(struct str name, struct kernel_decoded *out)
     }
 }
 
+// device_kernel<flashinfer::gemm::DeviceGemmFp4GemmSm100<...>>: another library's class.
+static void read_owner(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    struct kernel_args args;
+    kernel_open_args(text, &args);
+    if (!args.count)
+        return;
+    struct str path = kernel_head_of(args.at[0]);
+    struct str class = kernel_last_of(path);
+    struct str space = {path.at, path.len - class.len - (path.len > class.len ? 2 : 0)};
+    enum kernel_library library = library_of_space(space);
+    if (!library || library == LIBRARY_pytorch)
+        return;
+    out->library = library;
+    out->settled |= DOUBT_LIBRARY;
+    if (!out->op && (kernel_has(class, "Gemm") || kernel_has(class, "gemm")))
+        out->op = OP_gemm;
+}
+
 bool family_cutlass2(const struct kernel_text *text, struct kernel_decoded *out)
 {
     bool is_wrapped =
@@ -206,5 +225,7 @@ bool family_cutlass2(const struct kernel_text *text, struct kernel_decoded *out)
     }
     bool is_cudnn = library_of_space(text->space) == LIBRARY_cudnn;
     out->library = is_cudnn ? LIBRARY_cudnn : LIBRARY_cutlass;
+    if (is_wrapped)
+        read_owner(text, out);
     return true;
 }

@@ -40,6 +40,8 @@ static enum kernel_type element_type(struct str element)
 {
     if (str_equal(element, STR("f4")))
         return TYPE_fp4_e2m1;
+    if (str_equal(element, STR("e3m2")) || str_equal(element, STR("e2m3")))
+        return TYPE_mxfp6;
     return str_equal(element, STR("f8")) ? TYPE_fp8 : scan_type(element);
 }
 
@@ -58,6 +60,7 @@ static enum kernel_type operand_type(struct str token)
     case TYPE_fp8_e4m3:
     case TYPE_fp8_e5m2: return TYPE_mxfp8;
     case TYPE_fp4_e2m1: return TYPE_mxfp4;
+    case TYPE_mxfp6: return TYPE_mxfp6;
     default: return TYPE_NONE;
     }
 }

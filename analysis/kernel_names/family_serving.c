@@ -46,6 +46,9 @@ static const struct kernel_rule shared[] = {
     {NULL, "*moe_permute*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
     {NULL, "*moe_unpermute*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
     {NULL, "*permute_kernel*", 0, OP_moe_permute, FROM_NOWHERE, {0}, 0},
+    {NULL, "*ExpertPrefixSum*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {NULL, "*moe_sort*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
+    {"*::moe", "*opk*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*fusedBuildExpertMaps*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*MoeRouting*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*moe_routing*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
@@ -200,11 +203,14 @@ static void read_result(const struct kernel_text *text, struct kernel_decoded *o
     }
 }
 
-// Of a class "Sm100BlockScaledPersistentDenseGemmKernel".
+// Of a class "Sm100BlockScaledPersistentDenseGemmKernel", or of a file "gemm_sm120".
 static void read_cute_arch(struct str name, struct kernel_decoded *out)
 {
-    size_t at = str_find(name, STR("Sm1"));
-    at = at == SIZE_MAX ? str_find(name, STR("Sm9")) : at;
+    static const char *const starts[] = {"Sm1", "Sm9", "_sm1", "_sm9"};
+    size_t at = SIZE_MAX;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts && at == SIZE_MAX; i++)
+        at = str_find(name, str_of(starts[i]));
+    at += at != SIZE_MAX && name.at[at] == '_';
     size_t end = at == SIZE_MAX ? name.len : at + 2;
     size_t start = end;
     while (end < name.len && str_is_digit(name.at[end]))
@@ -240,7 +246,8 @@ static bool decode_cute(const struct kernel_text *text, struct kernel_decoded *o
         if (kernel_has(text->base, ops[i].word))
             out->op = ops[i].op;
     set_flag_if(out, FLAG_fused_add, kernel_has(text->base, "FusedAdd"));
-    set_flag_if(out, FLAG_block_scaled, kernel_has(text->base, "BlockScaled"));
+    set_flag_if(out, FLAG_block_scaled,
+                kernel_has(text->base, "BlockScaled") || kernel_has(text->base, "blockscaled"));
     read_cute_arch(text->base, out);
     size_t first = SIZE_MAX;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -289,18 +296,21 @@ bool family_serving(const struct kernel_text *text, struct kernel_decoded *out)
     return true;
 }
 
-// What chooses among values, of libraries that are known.
-static const struct kernel_rule choosing[] = {
+// Words that mean this much only in libraries that are known.
+static const struct kernel_rule known[] = {
     {NULL, "*topk*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
     {NULL, "*topK*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
     {NULL, "*TopK*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
+    {NULL, "*all_reduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "*allreduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "*llReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
 };
 
 // Only whose kernel it is.
 bool family_libraries(const struct kernel_text *text, struct kernel_decoded *out)
 {
     out->library = library_of_space(text->space);
-    if (out->library && apply_rules(choosing, sizeof choosing / sizeof *choosing, text, out))
+    if (out->library && apply_rules(known, sizeof known / sizeof *known, text, out))
         return true;
     bool has_parts = out->library == LIBRARY_deepseek; // libraries under DeepSeek's namespace
     out->settled = has_parts ? 0 : DOUBT_LIBRARY;

@@ -51,6 +51,21 @@ static void set_types(struct kernel_decoded *out, struct str word)
     }
 }
 
+// "F8H_HHS": A and B, then result and compute. Letters of beta are not such a pair.
+static bool set_mixed_types(struct kernel_decoded *out, struct str pair, struct str word)
+{
+    enum kernel_type operands[4];
+    enum kernel_type found[4];
+    size_t count = read_letters(word, found);
+    if (read_letters(pair, operands) != 2 || count < 3)
+        return false;
+    out->dtype = operands[0];
+    out->dtype_b = operands[1] != operands[0] ? operands[1] : TYPE_NONE;
+    out->dtype_out = found[count - 2];
+    out->dtype_acc = found[count - 1];
+    return true;
+}
+
 static char transposition(struct str index, const char *plain, const char *transposed)
 {
     if (str_starts_with(index, str_of(plain)))
@@ -177,7 +192,7 @@ bool family_tensile(const struct kernel_text *text, struct kernel_decoded *out)
         return true; // a helper
     out->op = OP_gemm;
     read_layout(&tokens, out);
-    if (tokens.count > 4)
+    if (tokens.count > 4 && !set_mixed_types(out, tokens.at[3], tokens.at[4]))
         set_types(out, tokens.at[3]);
     read_words(&tokens, text->cut, out);
     out->settled = DOUBT_TILE | DOUBT_REST | DOUBT_FLAGS;

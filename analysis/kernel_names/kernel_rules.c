@@ -37,7 +37,7 @@ static const struct {
     {"deep_ep*", LIBRARY_deep_ep},
     {"dpsk*", LIBRARY_deepseek},
     {"cudnn*", LIBRARY_cudnn},
-    {"cask_cudnn*", LIBRARY_cudnn},
+    {"cask*cudnn*", LIBRARY_cudnn},
     {"cutlass_cudnn*", LIBRARY_cudnn},
     {"cutlass__5x_cudnn*", LIBRARY_cudnn},
     {"cusolver*", LIBRARY_cusolver},
