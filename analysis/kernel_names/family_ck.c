@@ -111,6 +111,7 @@ static void read_scaled(struct str gridwise, struct kernel_decoded *out)
 static void decode_ck(const struct kernel_text *text, struct kernel_decoded *out)
 {
     out->library = LIBRARY_ck;
+    out->settled = DOUBT_LIBRARY;
     read_word(words, sizeof words / sizeof *words, text->base, out);
     struct str gridwise = text->args.count ? kernel_head_of(text->args.at[0]) : text->base;
     if (out->op == OP_NONE || out->op == OP_gemm)
@@ -140,13 +141,15 @@ static enum kernel_type problem_type(struct str name)
 static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded *out)
 {
     out->library = LIBRARY_ck_tile;
+    out->settled = DOUBT_LIBRARY;
     struct str name = text->base;
     // kentry<blocks, Kernel, ...>; older: kentry<threads, blocks, Kernel, ...>
     struct kernel_args args;
     bool is_open = kernel_open_args(text, &args);
     for (size_t i = 0; i < args.count && i < 4; i++) {
         struct str head = kernel_head_of(args.at[i]);
-        if (!kernel_has(head, "::") || kernel_matches(head, "*::gfx*_t")) // of a kind of devices
+        int32_t number;
+        if (scan_number(head, &number) || kernel_matches(head, "*::gfx*_t")) // a kind of devices
             continue;
         name = kernel_last_of(head);
         bool touches_cut = is_open && head.at + head.len == text->name.at + text->name.len;

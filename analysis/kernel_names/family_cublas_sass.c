@@ -136,6 +136,7 @@ bool family_cublas_sass(const struct kernel_text *text, struct kernel_decoded *o
     struct main_word word;
     kernel_tokens_of(text->base, &tokens);
     size_t at = tokens.count > 2 && str_equal(tokens.at[0], STR("cudnn")) ? 2 : 0;
+    at = str_starts_with(text->base, STR("_5x_cudnn_")) ? 3 : at;
     const char *arch = at < tokens.count ? arch_of(tokens.at[at++]) : NULL;
     if (!arch || at >= tokens.count)
         return false;

@@ -240,11 +240,12 @@ static void read_functor(struct str given, bool is_open, struct kernel_decoded *
     struct kernel_args args;
     struct str inner = unwrap(given, &args);
     struct str name = name_of(inner);
-    bool is_whole = !is_open || (name.len && name.at + name.len < given.at + given.len);
+    bool is_whole = (!is_open && !kernel_has(name, "...")) ||
+                    (name.len && name.at + name.len < given.at + given.len);
     const struct functor *functor = is_whole ? functor_of(name) : functor_of_start(name);
     out->op = functor && functor->op ? functor->op : OP_elementwise;
     out->func = functor ? functor->func : FUNC_NONE;
-    out->settled |= is_whole ? DOUBT_OP | DOUBT_FUNC : 0;
+    out->settled |= is_whole && functor ? DOUBT_OP | DOUBT_FUNC : 0; // others may be shortened
     if (!read_wrapped_type(given, out) && is_whole)
         out->dtype = type_of(inner, &args, out->func);
     if (out->op == OP_copy && is_whole)

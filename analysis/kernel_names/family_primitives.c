@@ -60,6 +60,7 @@ static bool decode_rocprim(const struct kernel_text *text, struct kernel_decoded
     if (library_of_space(text->space) != LIBRARY_rocprim)
         return false;
     out->library = LIBRARY_rocprim;
+    out->settled = DOUBT_LIBRARY;
     struct str name = implementation(text);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (kernel_has(name, words[i].word)) {

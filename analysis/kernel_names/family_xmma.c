@@ -7,10 +7,8 @@ static const struct {
     const char *word;
     enum kernel_op op;
 } kinds[] = {
-    {"gemm", OP_gemm},
-    {"fprop", OP_conv_fwd},
-    {"dgrad", OP_conv_dgrad},
-    {"wgrad", OP_conv_wgrad},
+    {"gemm", OP_gemm},        {"fprop", OP_conv_fwd},   {"dgrad", OP_conv_dgrad},
+    {"wgrad", OP_conv_wgrad}, {"pooling", OP_pool_fwd},
 };
 
 static void read_pair(struct str token, enum kernel_type *first, enum kernel_type *second)

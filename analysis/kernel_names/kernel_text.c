@@ -376,6 +376,12 @@ static void find_parts(struct kernel_text *text)
     }
 }
 
+// "kentry<1, GroupedGemmKernel<...>>": shortened in the middle.
+static bool leaves_out(struct str name)
+{
+    return kernel_has(name, "...") || kernel_has(name, "\xe2\x80\xa6");
+}
+
 void kernel_text_read(struct str name, struct kernel_text *text)
 {
     text->cut = trim(&name);
@@ -392,4 +398,5 @@ void kernel_text_read(struct str name, struct kernel_text *text)
     }
     text->name = without_result((struct str){text->text, len});
     find_parts(text);
+    text->cut = text->cut || leaves_out(text->name);
 }
