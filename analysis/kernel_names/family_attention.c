@@ -179,10 +179,34 @@ static bool decode_flash3_metadata(const struct kernel_text *text, struct kernel
     return true;
 }
 
-static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded *out)
+static bool decode_flash3_helper(const struct kernel_text *text, struct kernel_decoded *out)
 {
     static const char *const helpers[] = {
         "FlashAttnBwdPreprocess<", "FlashAttnBwdPostprocessConvertdQ<", "FlashAttnFwdCombine<"};
+    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+        struct str helper = kernel_instance(text->name, helpers[i]);
+        if (!helper.len)
+            continue;
+        read_flash3_helper(helper, out);
+        return true;
+    }
+    return false;
+}
+
+static void read_flash3(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    size_t at = str_find(text->name, STR("FlashAttn"));
+    struct str class = {text->name.at + text->name.len, 0};
+    if (at != SIZE_MAX)
+        class = kernel_head_of((struct str){text->name.at + at, text->name.len - at});
+    read_class(class, out);
+    bool is_whole = class.at + class.len < text->name.at + text->name.len;
+    out->settled = DOUBT_LIBRARY | DOUBT_FLAGS | (is_whole ? DOUBT_OP : 0);
+    read_mainloop(kernel_instance(text->name, "CollectiveMainloop"), out);
+}
+
+static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded *out)
+{
     if (decode_flash3_metadata(text, out))
         return true;
     bool is_ws = str_starts_with(text->base, STR("compute_attn_ws"));
@@ -194,13 +218,8 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
     out->library = LIBRARY_flash_attn;
     set_flag(out, FLAG_fa3);
     out->settled = DOUBT_LIBRARY | DOUBT_OP | DOUBT_FLAGS;
-    for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
-        struct str helper = kernel_instance(text->name, helpers[i]);
-        if (helper.len) {
-            read_flash3_helper(helper, out);
-            return true;
-        }
-    }
+    if (decode_flash3_helper(text, out))
+        return true;
     if (is_ws) {
         out->op = OP_attention_fwd;
         if (text->args.count)
@@ -208,14 +227,7 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
         set_causal(out, scan_bool(&text->args, 1));
         return true;
     }
-    size_t at = str_find(text->name, STR("FlashAttn"));
-    struct str class = {text->name.at + text->name.len, 0};
-    if (at != SIZE_MAX)
-        class = kernel_head_of((struct str){text->name.at + at, text->name.len - at});
-    read_class(class, out);
-    bool is_whole = class.at + class.len < text->name.at + text->name.len;
-    out->settled = DOUBT_LIBRARY | DOUBT_FLAGS | (is_whole ? DOUBT_OP : 0);
-    read_mainloop(kernel_instance(text->name, "CollectiveMainloop"), out);
+    read_flash3(text, out);
     return true;
 }
 

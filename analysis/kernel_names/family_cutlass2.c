@@ -107,6 +107,15 @@ static bool is_class(struct str token)
     return str_is_one_of(token, classes, sizeof classes / sizeof *classes);
 }
 
+// Types come before the tile, K after it, and the layout after all that tells the operation.
+static void settle(struct kernel_decoded *out)
+{
+    out->settled = DOUBT_LIBRARY | DOUBT_REST | DOUBT_FLAGS;
+    out->settled |= out->tile[0] ? DOUBT_DTYPE | DOUBT_TYPES : 0;
+    out->settled |= out->tile[2] ? DOUBT_TILE : 0;
+    out->settled |= out->layout[0] ? DOUBT_OP : 0;
+}
+
 static bool decode_identifier(struct str name, bool cut, bool is_inner, struct kernel_decoded *out)
 {
     struct kernel_tokens tokens;
@@ -140,9 +149,7 @@ static bool decode_identifier(struct str name, bool cut, bool is_inner, struct k
     set_types(out, &word, before, after);
     for (; at < complete; at++)
         read_option(tokens.at[at], out);
-    out->settled = DOUBT_LIBRARY | DOUBT_REST | DOUBT_FLAGS |
-                   (out->tile[0] ? DOUBT_DTYPE | DOUBT_TYPES : 0) |
-                   (out->tile[2] ? DOUBT_TILE : 0) | (out->layout[0] ? DOUBT_OP : 0);
+    settle(out);
     if (complete < tokens.count)
         doubt_unsettled(out);
     return true;

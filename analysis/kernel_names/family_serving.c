@@ -219,44 +219,54 @@ static void read_cute_arch(struct str name, struct kernel_decoded *out)
         set_arch(out, "sm", (struct str){name.at + start, end - start});
 }
 
-// kernel_cutlass_kernel_flashinfernormkernelsrmsnormRMSNormKernel_object_at__tensorptrbf16...
-static bool decode_cute(const struct kernel_text *text, struct kernel_decoded *out)
+static const struct {
+    const char *word;
+    enum kernel_op op;
+} cute_ops[] = {
+    {"RMSNorm", OP_rms_norm_fwd},
+    {"rmsnorm", OP_rms_norm_fwd},
+    {"Quantize", OP_quantize},
+    {"GroupedGemm", OP_grouped_gemm},
+    {"grouped_gemm", OP_grouped_gemm},
+    {"Gemm", OP_gemm},
+    {"gemm", OP_gemm},
+};
+
+// Of the first tensor among the parameters.
+static enum kernel_type cute_type(struct str name)
 {
     static const struct {
         const char *word;
         enum kernel_type type;
     } types[] = {
         {"tensorptrbf16", TYPE_bf16}, {"tensorptrf16", TYPE_f16}, {"tensorptrf32", TYPE_f32}};
-    static const struct {
-        const char *word;
-        enum kernel_op op;
-    } ops[] = {{"RMSNorm", OP_rms_norm_fwd},
-               {"rmsnorm", OP_rms_norm_fwd},
-               {"Quantize", OP_quantize},
-               {"GroupedGemm", OP_grouped_gemm},
-               {"grouped_gemm", OP_grouped_gemm},
-               {"Gemm", OP_gemm},
-               {"gemm", OP_gemm}};
-    if (!str_starts_with(text->base, STR("kernel_cutlass_")))
+    size_t first = SIZE_MAX;
+    enum kernel_type type = TYPE_NONE;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        size_t at = str_find(name, str_of(types[i].word));
+        type = at < first ? types[i].type : type;
+        first = at < first ? at : first;
+    }
+    return type;
+}
+
+// kernel_cutlass_kernel_flashinfernormkernelsrmsnormRMSNormKernel_object_at__tensorptrbf16...
+static bool decode_cute(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    struct str name = text->base;
+    if (!str_starts_with(name, STR("kernel_cutlass_")))
         return false;
     set_flag(out, FLAG_cute_dsl);
-    if (kernel_has(text->base, "flashinfer"))
+    if (kernel_has(name, "flashinfer"))
         out->library = LIBRARY_flashinfer;
-    for (size_t i = 0; i < sizeof ops / sizeof *ops && !out->op; i++)
-        if (kernel_has(text->base, ops[i].word))
-            out->op = ops[i].op;
-    set_flag_if(out, FLAG_fused_add, kernel_has(text->base, "FusedAdd"));
+    for (size_t i = 0; i < sizeof cute_ops / sizeof *cute_ops && !out->op; i++)
+        if (kernel_has(name, cute_ops[i].word))
+            out->op = cute_ops[i].op;
+    set_flag_if(out, FLAG_fused_add, kernel_has(name, "FusedAdd"));
     set_flag_if(out, FLAG_block_scaled,
-                kernel_has(text->base, "BlockScaled") || kernel_has(text->base, "blockscaled"));
-    read_cute_arch(text->base, out);
-    size_t first = SIZE_MAX;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        size_t at = str_find(text->base, str_of(types[i].word));
-        if (at < first) {
-            first = at;
-            out->dtype = types[i].type;
-        }
-    }
+                kernel_has(name, "BlockScaled") || kernel_has(name, "blockscaled"));
+    read_cute_arch(name, out);
+    out->dtype = cute_type(name);
     return true;
 }
 

@@ -398,5 +398,5 @@ void kernel_text_read(struct str name, struct kernel_text *text)
     }
     text->name = without_result((struct str){text->text, len});
     find_parts(text);
-    text->cut = text->cut || leaves_out(text->name);
+    text->cut = text->cut || (!kernel_is_mangled(name) && leaves_out(text->name));
 }
