@@ -309,6 +309,11 @@ static const struct kernel_rule rules[] = {
 
 bool family_collectives(const struct kernel_text *text, struct kernel_decoded *out)
 {
-    return decode_nccl(text, out) || decode_msccl(text, out) || decode_deep_ep(text, out) ||
-           apply_rules(rules, sizeof rules / sizeof *rules, text, out);
+    if (decode_nccl(text, out) || decode_msccl(text, out) || decode_deep_ep(text, out))
+        return true;
+    if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
+        return false;
+    if (!out->library && is_bare(text))
+        out->doubts |= DOUBT_OP;
+    return true;
 }

@@ -45,10 +45,23 @@ static const struct kernel_rule rules[] = {
     {"cusolver*", "*", LIBRARY_cusolver, OP_linalg, FROM_FLOAT, {0}, 0},
 };
 
+// Words of anyone's linear algebra: cuBLAS passes them structures of its kind.
+static bool is_common(const struct kernel_text *text)
+{
+    static const char *const patterns[] = {
+        "dot_kernel", "scal_kernel*", "axpy_kernel*", "asum_kernel*", "gemv2*", "trsm_*", "getrf*"};
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (kernel_matches(text->base, patterns[i]))
+            return !text->space.len && !kernel_has(text->raw, "cublas");
+    return false;
+}
+
 bool family_cublas(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
+    if (is_common(text))
+        out->doubts |= DOUBT_LIBRARY;
     if (kernel_matches(text->base, "gemv2*") && scan_nth_float(&text->args, 3))
         out->dtype_out = scan_nth_float(&text->args, 2); // A, x, y and the arithmetic
     if (kernel_has(text->base, "sgemm"))

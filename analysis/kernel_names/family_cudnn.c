@@ -106,5 +106,9 @@ bool family_cudnn(const struct kernel_text *text, struct kernel_decoded *out)
     bool is_cudnn = library_of_space(text->space) == LIBRARY_cudnn;
     if (!is_cudnn && text->space.len)
         return false;
-    return apply_rules(rules, sizeof rules / sizeof *rules, text, out);
+    if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
+        return false;
+    if (!is_cudnn && !kernel_has(text->raw, "cudnn")) // which its structures are called after
+        out->doubts |= DOUBT_LIBRARY;
+    return true;
 }

@@ -125,6 +125,8 @@ bool family_pytorch(const struct kernel_text *text, struct kernel_decoded *out)
     enum { IS_MASKED = 5, IS_RMS = 2 };
     if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
+    if (is_bare(text))
+        out->doubts |= DOUBT_LIBRARY;
     bool is_softmax = out->op == OP_softmax_fwd || out->op == OP_softmax_bwd;
     set_flag_if(out, FLAG_log, is_softmax && is_log(text));
     set_flag_if(out, FLAG_masked,

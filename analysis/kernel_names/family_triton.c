@@ -126,12 +126,21 @@ static bool may_be_cpp(struct str base)
     return false;
 }
 
+// Norms and attention are in every library; Triton's functions often start with "_".
+static bool is_common(struct str base)
+{
+    bool is_tutorial = kernel_matches(base, "attn_fwd*") || kernel_matches(base, "attn_bwd*");
+    bool is_meant = kernel_matches(base, "*norm*") || kernel_matches(base, "*attn*") ||
+                    kernel_matches(base, "*attention*");
+    return is_meant && *base.at != '_' && !is_tutorial;
+}
+
 // The words of one project may be another's: the library of a Triton kernel stays in doubt.
 bool family_triton(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!is_bare(text) || !apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
-    if (may_be_cpp(text->base)) {
+    if (may_be_cpp(text->base) || (out->library == LIBRARY_triton && is_common(text->base))) {
         out->library = LIBRARY_NONE;
         clear_flag(out, FLAG_triton);
     }
