@@ -58,6 +58,13 @@ static void read_types_of_old(struct str name, struct kernel_decoded *out)
                              : scan_cpp_type(str_of(types[i]));
 }
 
+static void set_unroll(struct kernel_decoded *out, int32_t unroll)
+{
+    set_flag_if(out, FLAG_unroll1, unroll == 1);
+    set_flag_if(out, FLAG_unroll2, unroll == 2);
+    set_flag_if(out, FLAG_unroll4, unroll == 4);
+}
+
 static void read_generic(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
 {
     int32_t unroll;
@@ -67,9 +74,7 @@ static void read_generic(const struct kernel_tokens *tokens, size_t at, struct k
     if (!says_unroll)
         return;
     out->library = LIBRARY_rccl;
-    set_flag_if(out, FLAG_unroll1, unroll == 1);
-    set_flag_if(out, FLAG_unroll2, unroll == 2);
-    set_flag_if(out, FLAG_unroll4, unroll == 4);
+    set_unroll(out, unroll);
 }
 
 static void read_nccl(const struct kernel_text *text, const struct kernel_tokens *tokens, size_t at,
@@ -148,6 +153,21 @@ static bool decode_nccl(const struct kernel_text *text, struct kernel_decoded *o
         return true;
     }
     return read_oldest(&tokens, out);
+}
+
+// rcclGenericKernel<unroll, ...>, of newer RCCL.
+static bool decode_rccl(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    int32_t unroll;
+    if (!str_equal(text->base, STR("rcclGenericKernel")))
+        return false;
+    out->library = LIBRARY_rccl;
+    out->op = OP_collective;
+    out->settled = DOUBT_ALL;
+    set_flag(out, FLAG_generic);
+    if (text->args.count && scan_number(text->args.at[0], &unroll))
+        set_unroll(out, unroll);
+    return true;
 }
 
 // mscclKernel_Sum_half_Simple_false
@@ -309,7 +329,8 @@ static const struct kernel_rule rules[] = {
 
 bool family_collectives(const struct kernel_text *text, struct kernel_decoded *out)
 {
-    if (decode_nccl(text, out) || decode_msccl(text, out) || decode_deep_ep(text, out))
+    if (decode_nccl(text, out) || decode_rccl(text, out) || decode_msccl(text, out) ||
+        decode_deep_ep(text, out))
         return true;
     if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;

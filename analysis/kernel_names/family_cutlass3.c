@@ -158,6 +158,23 @@ static void read_dispatch(struct str policy, struct kernel_decoded *out)
     set_flag_if(out, FLAG_fastaccum, kernel_has(policy, "FP8FastAccum"));
 }
 
+// An element type, or a tuple of that and the type of its scales.
+static enum kernel_type element_of(struct str type, struct kernel_decoded *out)
+{
+    struct kernel_args parts;
+    enum kernel_type element = scan_cpp_type(type);
+    kernel_args_of(type, &parts);
+    if (element || parts.count != 2)
+        return element;
+    element = scan_cpp_type(parts.at[0]);
+    bool is_mx = kernel_has(parts.at[1], "ue8m0");
+    set_flag_if(out, FLAG_block_scaled, element != TYPE_NONE);
+    if (!is_mx)
+        return element;
+    bool is_fp8 = element == TYPE_fp8_e4m3 || element == TYPE_fp8_e5m2;
+    return element == TYPE_fp4_e2m1 ? TYPE_mxfp4 : is_fp8 ? TYPE_mxfp8 : TYPE_NONE;
+}
+
 static void decode_collective(const struct kernel_text *text, struct kernel_decoded *out)
 {
     struct kernel_args args;
@@ -177,8 +194,8 @@ static void decode_collective(const struct kernel_text *text, struct kernel_deco
     if (args.count > 1 && scan_tuple(args.at[1], tile, 3) == 3)
         set_tile(out, tile, 3);
     if (args.count > 2)
-        out->dtype = scan_cpp_type(args.at[2]);
-    enum kernel_type b = args.count > 4 ? scan_cpp_type(args.at[4]) : TYPE_NONE;
+        out->dtype = element_of(args.at[2], out);
+    enum kernel_type b = args.count > 4 ? element_of(args.at[4], out) : TYPE_NONE;
     out->dtype_b = b != out->dtype ? b : TYPE_NONE;
 }
 

@@ -55,6 +55,7 @@ static const struct kernel_rule shared[] = {
     {NULL, "*topk_softmax*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "deepseek_v3_topk*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*router_gemm*", 0, OP_gemm, FROM_FIRST, {0}, 0},
+    {NULL, "wvSplitKQ*", LIBRARY_vllm, OP_gemm, FROM_SECOND, {0}, 0},
     {NULL, "wvSplitK*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},
     {NULL, "LLGemm1*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},
     {NULL, "*BiasRope*", 0, OP_rope, FROM_FLOAT, {0}, 0},
@@ -314,6 +315,9 @@ static const struct kernel_rule known[] = {
     {NULL, "*all_reduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
     {NULL, "*allreduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
     {NULL, "*llReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "*AllToAll*", 0, OP_all_to_all, FROM_FLOAT, {0}, 0},
+    {NULL, "*all_to_all*", 0, OP_all_to_all, FROM_FLOAT, {0}, 0},
+    {NULL, "*Rope*", 0, OP_rope, FROM_FLOAT, {0}, 0},
 };
 
 // Only whose kernel it is.

@@ -85,13 +85,15 @@ bool family_xmma(const struct kernel_text *text, struct kernel_decoded *out)
     bool ends = !text->cut && scan_has_token(&tokens, "kernel*");
     tokens.count -= ends || ends_in_letter(text) ? 0 : 1;
     set_arch(out, "", tokens.at[0]);
+    size_t kind = tokens.count > 3 && str_equal(tokens.at[2], STR("sparse")) ? 3 : 2;
+    set_flag_if(out, FLAG_sparse, kind == 3);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (tokens.count > 2 && str_equal(tokens.at[2], str_of(kinds[i].word)))
+        if (tokens.count > kind && str_equal(tokens.at[kind], str_of(kinds[i].word)))
             out->op = kinds[i].op;
     out->library = kernel_has(text->base, "cublas")  ? LIBRARY_cublas
                    : kernel_has(text->base, "cudnn") ? LIBRARY_cudnn
                                                      : LIBRARY_NONE;
-    for (size_t i = read_types(&tokens, 3, out); i < tokens.count; i++)
+    for (size_t i = read_types(&tokens, kind + 1, out); i < tokens.count; i++)
         read_option(tokens.at[i], out);
     set_flag_if(out, FLAG_split_k, kernel_has(text->base, "_split_k_kernel"));
     out->settled = DOUBT_OP | DOUBT_TILE | DOUBT_REST | DOUBT_FLAGS |

@@ -152,6 +152,53 @@ static void a_number_at_a_cut_is_not_read(void **state)
     assert_int_equal(decoded.alignment, 0); // could be 16
 }
 
+static void the_last_argument_may_be_open(void **state)
+{
+    (void)state;
+    struct kernel_args args;
+    assert_true(kernel_open_args_of(STR("f<1, g<2>, h<3, k"), &args));
+    assert_int_equal(args.count, 3);
+    assert_str(args.at[2], "h<3, k");
+    kernel_args_of(STR("f<1, g<2>, h<3, k"), &args);
+    assert_int_equal(args.count, 2);
+    assert_false(kernel_open_args_of(STR("f<1>"), &args));
+    assert_int_equal(args.count, 1);
+}
+
+static void a_cut_name_is_sure_of_what_its_rest_cannot_change(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("nvjet_qqtst_128x256_128x6_2x2_2cta_h_bz_Ave..."), &decoded);
+    assert_int_equal(decoded.dtype, TYPE_fp8_e4m3);
+    assert_int_equal(decoded.doubts, DOUBT_DTYPE); // scales would make it mxfp8
+    kernel_decode(
+        STR("void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_co..."),
+        &decoded);
+    assert_int_equal(decoded.op, OP_copy); // which alone starts so
+    assert_true(decoded.doubts & DOUBT_OP);
+    kernel_decode(
+        STR("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<..."),
+        &decoded);
+    assert_int_equal(decoded.op, OP_fill);
+    assert_false(decoded.doubts & (DOUBT_OP | DOUBT_LIBRARY | DOUBT_FUNC));
+    kernel_decode(STR("aiter::fmha_fwd_hd128_bf16_..."), &decoded);
+    assert_true(decoded.causal == KERNEL_CAUSAL_UNSAID || (decoded.doubts & DOUBT_CAUSAL));
+}
+
+static void types_with_scales_are_read_from_templates(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<int, "
+                      "cutlass::gemm::collective::CollectiveMma<cutlass::gemm::Mainloop<3>, "
+                      "cute::tuple<cute::C<128>, cute::C<64>, cute::C<32> >, cute::tuple<cutlass::"
+                      "float_e2m1_t, cutlass::float_ue8m0_t>, int> > >(int)"),
+                  &decoded);
+    assert_int_equal(decoded.dtype, TYPE_mxfp4);
+    assert_true(kernel_has_flag(&decoded, FLAG_block_scaled));
+}
+
 static void products_of_tf32_are_not_called_f32(void **state)
 {
     (void)state;
@@ -274,6 +321,8 @@ static void an_unknown_name_says_nothing_but_itself(void **state)
     assert_string_equal(decoded.label, "secret_kernel");
     kernel_decode(STR(""), &decoded);
     assert_string_equal(decoded.label, "?");
+    kernel_decode(STR("\xe4\xbd\xa0\xe5\xa5\xbd_kernel"), &decoded); // of two characters
+    assert_string_equal(decoded.label, "??_kernel");
 }
 
 static void a_label_is_at_most_48_characters(void **state)
@@ -298,6 +347,9 @@ int main(void)
         cmocka_unit_test(lambdas_of_any_number_are_read),
         cmocka_unit_test(patterns_match_with_stars_anywhere),
         cmocka_unit_test(a_number_at_a_cut_is_not_read),
+        cmocka_unit_test(the_last_argument_may_be_open),
+        cmocka_unit_test(a_cut_name_is_sure_of_what_its_rest_cannot_change),
+        cmocka_unit_test(types_with_scales_are_read_from_templates),
         cmocka_unit_test(products_of_tf32_are_not_called_f32),
         cmocka_unit_test(the_type_of_arithmetic_is_not_that_of_the_data),
         cmocka_unit_test(a_functor_tells_whose_multi_tensor_kernel_it_is),
