@@ -72,7 +72,7 @@ static void keep_ranks(struct file_paths *paths, size_t folder_len)
 {
     size_t kept = 0;
     for (size_t i = 0; i < paths->count; i++)
-        if (rank_of_filename(str_of(paths->at[i] + folder_len)) >= 0) {
+        if (rank_name_of(str_of(paths->at[i] + folder_len)).rank >= 0) {
             const char *path = paths->at[i];
             paths->at[i] = paths->at[kept];
             paths->at[kept++] = path;

@@ -23,40 +23,9 @@ enum { AHEAD = 64 }; // files of a run that are read at once, as far as there ar
 struct reading {
     struct rank_files *files;
     const struct rank_files_options *options;
-    struct groups taken; // ranks
-    int64_t free_rank;   // those below are taken
-    bool in_folder;      // files were found in a folder: like members, they need not be traces
-    size_t traces;       // of the folder
+    bool in_folder; // files were found in a folder: like members, they need not be traces
+    size_t traces;  // of the folder
 };
-
-// Takes a rank; *taken is false if it was free.
-static bool take_rank(struct reading *reading, int64_t rank, bool *taken, struct err *err)
-{
-    uint32_t before = reading->taken.count, index;
-    if (!groups_index(&reading->taken, (uint64_t)rank, 0, &index, err))
-        return false;
-    *taken = index < before;
-    return true;
-}
-
-// From the file's metadata, else its name, else the first free rank.
-static bool choose_rank(struct reading *reading, const char *path, int64_t metadata_rank,
-                        int64_t *rank, struct err *err)
-{
-    const int64_t wishes[] = {metadata_rank, rank_of_filename(str_of(path))};
-    bool taken = true;
-    for (size_t i = 0; i < 2 && taken; i++) {
-        *rank = wishes[i];
-        if (*rank >= 0 && !take_rank(reading, *rank, &taken, err))
-            return false;
-    }
-    while (taken) {
-        *rank = reading->free_rank++;
-        if (!take_rank(reading, *rank, &taken, err))
-            return false;
-    }
-    return true;
-}
 
 static void tell(const struct reading *reading, const char *path, const struct err *err)
 {
@@ -66,19 +35,6 @@ static void tell(const struct reading *reading, const char *path, const struct e
     if (err->pos != ERR_NO_POS)
         fprintf(stderr, " (byte %llu)", (unsigned long long)err->pos);
     fputc('\n', stderr);
-}
-
-static bool identify(struct reading *reading, struct rank_file *file, int64_t says, struct err *err)
-{
-    if (!choose_rank(reading, file->path, says, &file->rank, err))
-        return false;
-    if (says < 0 || file->rank == says)
-        return true;
-    fprintf(stderr, "stepscope %s: ", reading->options->command);
-    shown_put(stderr, str_of(file->path), SIZE_MAX);
-    fprintf(stderr, ": has rank %lld, as another file does; counted as rank %lld\n",
-            (long long)says, (long long)file->rank);
-    return true;
 }
 
 // --- a trace ------------------------------------------------------------------------------------
@@ -123,7 +79,7 @@ static bool analyze_part(struct walk *walk, struct file_part *part, struct rank_
         rank_ahead_analyze(part->source, &part->found, walk->reading->options, budget, &made, err);
     file->saved = made.saved;
     file->kept = made.kept;
-    ok = ok && identify(walk->reading, file, made.rank, err);
+    file->says = made.rank;
     if (!ok)
         drop_kept(file);
     return ok;
@@ -465,6 +421,83 @@ static bool read_files(struct reading *reading, const char *const *paths, size_t
     return ok;
 }
 
+// --- ranks --------------------------------------------------------------------------------------
+
+// State while ranks are given to the files that were read, in that order.
+struct numbering {
+    const struct reading *reading;
+    struct groups taken;
+    int64_t free_rank; // those below are taken
+};
+
+// Takes a rank; *taken is false if it was free.
+static bool take_rank(struct numbering *numbering, int64_t rank, bool *taken, struct err *err)
+{
+    uint32_t before = numbering->taken.count, index;
+    if (!groups_index(&numbering->taken, (uint64_t)rank, 0, &index, err))
+        return false;
+    *taken = index < before;
+    return true;
+}
+
+// A folder with all of several traces is none of a rank.
+static bool holds_all(const struct rank_files *files, struct str folder)
+{
+    size_t inside = 0;
+    while (inside < files->count && str_starts_with(str_of(files->at[inside].path), folder))
+        inside++;
+    return inside > 1 && inside == files->count;
+}
+
+static int64_t rank_by_name(const struct rank_files *files, const char *path)
+{
+    struct rank_name name = rank_name_of(str_of(path));
+    return name.folder.len && holds_all(files, name.folder) ? -1 : name.rank;
+}
+
+// From the file's metadata, else its name, else the first free rank.
+static bool choose_rank(struct numbering *numbering, struct rank_file *file, struct err *err)
+{
+    const int64_t wishes[] = {file->says, rank_by_name(numbering->reading->files, file->path)};
+    bool taken = true;
+    for (size_t i = 0; i < 2 && taken; i++) {
+        file->rank = wishes[i];
+        if (file->rank >= 0 && !take_rank(numbering, file->rank, &taken, err))
+            return false;
+    }
+    while (taken) {
+        file->rank = numbering->free_rank++;
+        if (!take_rank(numbering, file->rank, &taken, err))
+            return false;
+    }
+    return true;
+}
+
+static void tell_rank(const struct reading *reading, const struct rank_file *file)
+{
+    fprintf(stderr, "stepscope %s: ", reading->options->command);
+    shown_put(stderr, str_of(file->path), SIZE_MAX);
+    fprintf(stderr, ": has rank %lld, as another file does; counted as rank %lld\n",
+            (long long)file->says, (long long)file->rank);
+}
+
+static bool number_files(const struct reading *reading, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct numbering numbering = {.reading = reading};
+    struct rank_files *files = reading->files;
+    bool ok = true;
+    groups_init(&numbering.taken, &uncounted);
+    for (size_t i = 0; ok && i < files->count; i++) {
+        struct rank_file *file = &files->at[i];
+        ok = choose_rank(&numbering, file, err);
+        if (ok && file->says >= 0 && file->rank != file->says)
+            tell_rank(reading, file);
+    }
+    groups_free(&numbering.taken);
+    return ok;
+}
+
 // --- all files ----------------------------------------------------------------------------------
 
 static int by_rank(const void *left, const void *right)
@@ -504,14 +537,11 @@ static bool join(struct rank_files *files, struct cores *cores, struct err *err)
 bool rank_files_read(struct rank_files *files, const char *const *paths, size_t count,
                      const struct rank_files_options *options, struct err *err)
 {
-    struct budget uncounted = {0};
     struct reading reading = {.files = files, .options = options};
     *files = (struct rank_files){.unread = {.pos = ERR_NO_POS}};
     arena_init(&files->arena, NULL);
-    groups_init(&reading.taken, &uncounted);
-    bool ok = read_files(&reading, paths, count, err);
-    groups_free(&reading.taken);
-    return ok && join(files, options->analysis.cores, err);
+    return read_files(&reading, paths, count, err) && number_files(&reading, err) &&
+           join(files, options->analysis.cores, err);
 }
 
 struct trace_file *rank_files_open(const struct rank_files *files, size_t index, struct err *err)

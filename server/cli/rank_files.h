@@ -19,6 +19,7 @@ struct rank_files_options {
 struct rank_file {
     const char *path; // borrowed; of a member: "job.tar.zst/rank0.json"
     int64_t rank;
+    int64_t says; // the rank by its metadata, -1 none
     struct buf saved;
     int kept; // its sealed trace; -1: not kept
 };

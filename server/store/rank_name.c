@@ -56,6 +56,21 @@ static int64_t after_r(struct str text, size_t at)
     return number_at(text, at + 1);
 }
 
+// "report", a separator, and a number that ends the name.
+static int64_t after_report(struct str text, size_t at)
+{
+    static const struct str word = {"report", 6};
+    struct str rest = {text.at + at, text.len - at};
+    size_t end = at + word.len + 1;
+    if (end >= text.len || !str_equal_nocase((struct str){rest.at, word.len}, word) ||
+        !strchr("-_.=", text.at[end - 1]))
+        return -1;
+    int64_t number = number_at(text, end);
+    while (end < text.len && str_is_digit(text.at[end]))
+        end++;
+    return end == text.len || text.at[end] == '.' ? number : -1;
+}
+
 static int64_t last_match(struct str part, int64_t (*match)(struct str, size_t))
 {
     for (size_t at = part.len; at-- > 0;) {
@@ -66,19 +81,28 @@ static int64_t last_match(struct str part, int64_t (*match)(struct str, size_t))
     return -1;
 }
 
-int64_t rank_of_filename(struct str path)
+static int64_t rank_of_part(struct str part, bool is_file)
 {
-    int64_t rank = -1;
-    while (rank < 0 && path.len > 0) {
-        const char *slash = memrchr(path.at, '/', path.len);
-        size_t begin = slash ? (size_t)(slash - path.at) + 1 : 0;
-        struct str part = {path.at + begin, path.len - begin};
-        rank = last_match(part, after_rank);
-        if (rank < 0)
-            rank = last_match(part, after_r);
-        if (rank < 0)
-            rank = last_match(part, after_tp);
-        path.len = begin ? begin - 1 : 0;
+    int64_t rank = last_match(part, after_rank);
+    if (rank < 0)
+        rank = last_match(part, after_r);
+    if (rank < 0)
+        rank = last_match(part, after_tp);
+    return rank < 0 && is_file ? last_match(part, after_report) : rank;
+}
+
+struct rank_name rank_name_of(struct str path)
+{
+    struct rank_name name = {-1, {"", 0}};
+    struct str rest = path;
+    while (name.rank < 0 && rest.len > 0) {
+        const char *slash = memrchr(rest.at, '/', rest.len);
+        size_t begin = slash ? (size_t)(slash - rest.at) + 1 : 0;
+        bool is_file = rest.len == path.len;
+        name.rank = rank_of_part((struct str){rest.at + begin, rest.len - begin}, is_file);
+        if (name.rank >= 0 && !is_file)
+            name.folder = (struct str){path.at, rest.len + 1};
+        rest.len = begin ? begin - 1 : 0;
     }
-    return rank;
+    return name;
 }

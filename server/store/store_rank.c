@@ -32,7 +32,8 @@ static bool first_free_rank(struct placing *placing, int64_t *rank, struct err *
 struct holder {
     struct str trace_id; // "": none
     struct str filename;
-    bool has_no_claim; // it got the rank because it was free
+    bool is_named;     // it got the rank by its name
+    bool has_no_claim; // because it was free
     bool failed;       // it could not be read, so replacing it loses nothing
     bool supersedes;   // it was to replace what had been uploaded before it
 };
@@ -40,19 +41,22 @@ struct holder {
 static bool find_holder(struct placing *placing, int64_t rank, struct holder *holder,
                         struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(placing->db,
-                  "SELECT id, filename, rank_from = 'next', state = 'failed', "
-                  "replaces = 1 AND uploaded_ns > ? FROM trace WHERE run_id = ? AND rank = ?",
-                  err);
+    struct stmt stmt = sql_begin(placing->db,
+                                 "SELECT id, filename, rank_from = 'filename', rank_from = 'next', "
+                                 "state = 'failed', replaces = 1 AND uploaded_ns > ? FROM trace "
+                                 "WHERE run_id = ? AND rank = ?",
+                                 err);
     sql_bind_i64(&stmt, placing->uploaded_ns);
     sql_bind_text(&stmt, placing->run_id);
     sql_bind_i64(&stmt, rank);
     *holder = (struct holder){0};
     if (sql_row(&stmt))
-        *holder =
-            (struct holder){sql_text(&stmt, 0, placing->arena), sql_text(&stmt, 1, placing->arena),
-                            sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0, sql_i64(&stmt, 4) != 0};
+        *holder = (struct holder){sql_text(&stmt, 0, placing->arena),
+                                  sql_text(&stmt, 1, placing->arena),
+                                  sql_i64(&stmt, 2) != 0,
+                                  sql_i64(&stmt, 3) != 0,
+                                  sql_i64(&stmt, 4) != 0,
+                                  sql_i64(&stmt, 5) != 0};
     return sql_end(&stmt);
 }
 
@@ -110,12 +114,54 @@ static bool write_rank(struct placing *placing, struct err *err)
     return sql_run(&stmt);
 }
 
+// Whether all traces of the run lie in a folder, and some other than the file itself: then it is
+// none of a rank.
+static bool holds_all(struct placing *placing, struct str filename, struct str folder, bool *all,
+                      struct err *err)
+{
+    struct stmt stmt = sql_begin(placing->db,
+                                 "SELECT filename FROM trace WHERE run_id = ? AND rank IS NOT NULL "
+                                 "AND filename <> ?",
+                                 err);
+    sql_bind_text(&stmt, placing->run_id);
+    sql_bind_text(&stmt, filename);
+    *all = false;
+    while (sql_row(&stmt) && (*all = str_starts_with(sql_text(&stmt, 0, placing->arena), folder)))
+        ;
+    return sql_end(&stmt);
+}
+
+// The first trace of such a folder was alone in it until now.
+static bool give_up_claim(struct placing *placing, int64_t rank, struct err *err)
+{
+    struct holder holder;
+    if (!find_holder(placing, rank, &holder, err))
+        return false;
+    if (!holder.is_named || !rank_name_of(holder.filename).folder.len)
+        return true;
+    struct stmt stmt =
+        sql_begin(placing->db, "UPDATE trace SET rank_from = 'next' WHERE id = ?", err);
+    sql_bind_text(&stmt, holder.trace_id);
+    return sql_run(&stmt) && move_holder(placing, holder.trace_id, err);
+}
+
+static bool try_name(struct placing *placing, struct str filename, struct err *err)
+{
+    struct rank_name name = rank_name_of(filename);
+    bool all = false;
+    if (placing->rank >= 0 || placing->superseded)
+        return true;
+    if (name.folder.len && !holds_all(placing, filename, name.folder, &all, err))
+        return false;
+    return all ? give_up_claim(placing, name.rank, err)
+               : try_rank(placing, name.rank, "filename", err);
+}
+
 // In order: from the upload's field, the file's metadata, its name, the first free rank.
 static bool settle_rank(struct placing *placing, struct str filename, int64_t metadata_rank,
                         struct err *err)
 {
-    if (!try_rank(placing, metadata_rank, "metadata", err) ||
-        !try_rank(placing, rank_of_filename(filename), "filename", err))
+    if (!try_rank(placing, metadata_rank, "metadata", err) || !try_name(placing, filename, err))
         return false;
     if (placing->superseded)
         return traces_drop(placing->db, placing->trace_id, err);

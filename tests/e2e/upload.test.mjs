@@ -200,6 +200,13 @@ test("the rank is of field, metadata, file name or the next free one, and it say
   assert.deepEqual(await upload("r4", silent, "trace.json"), [0, "next"]);
   const other = small_json({ names: ["kernel_b"] });
   assert.deepEqual(await upload("r4", other, "trace.json"), [1, "next"]);
+  assert.deepEqual(await upload("r5", silent, "exp_rank5/report_2.json"), [2, "filename"]);
+  assert.deepEqual(await upload("r6", silent, "exp_rank5/a.json"), [5, "filename"]);
+  assert.deepEqual(await upload("r6", other, "exp_rank5/b.json"), [1, "next"]);
+  const { traces } = await server.get("/runs/r6");
+  const ranks = traces.map(({ filename, rank, rank_from }) => [filename, rank, rank_from]);
+  assert.deepEqual(ranks.sort(), [["exp_rank5/a.json", 0, "next"], ["exp_rank5/b.json", 1, "next"]],
+  "a folder with all traces is none of a rank");
 });
 
 test("the same bytes again give the existing trace, with 200", async () => {

@@ -88,6 +88,36 @@ static void an_archive_is_as_good_as_its_files(void **state)
     buf_free(&together);
 }
 
+static void a_folder_with_all_traces_is_none_of_a_rank(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("exp_rank5", 0700), 0);
+    write_file("exp_rank5/a.json", RANK_0, strlen(RANK_0));
+
+    read_files(&files, (const char *const[]){"exp_rank5/a.json"}, 1);
+    assert_int_equal(files.at[0].rank, 5);
+    rank_files_free(&files);
+
+    write_file("exp_rank5/b.json", RANK_0, strlen(RANK_0));
+    read_files(&files, (const char *const[]){"exp_rank5"}, 1);
+    assert_int_equal(files.count, 2);
+    assert_int_equal(files.at[0].rank, 0);
+    assert_string_equal(files.at[0].path, "exp_rank5/a.json");
+    assert_int_equal(files.at[1].rank, 1);
+    rank_files_free(&files);
+
+    write_file("exp_rank5/report_12.json", RANK_0, strlen(RANK_0));
+    read_files(&files, (const char *const[]){"exp_rank5"}, 1);
+    assert_int_equal(files.at[2].rank, 12);
+    rank_files_free(&files);
+    assert_int_equal(chdir("/"), 0);
+    folder_remove(folder);
+}
+
 // What one archive with these bytes gives: the ranks read, and the error code of what was not.
 static void assert_archive(const struct buf *tar, size_t ranks, enum err_code unread)
 {
@@ -231,6 +261,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archive_is_as_good_as_its_files),
+        cmocka_unit_test(a_folder_with_all_traces_is_none_of_a_rank),
         cmocka_unit_test(a_trace_that_is_missing_from_an_archive_is_said),
         cmocka_unit_test(an_archive_without_a_trace_or_an_end_is_said),
         cmocka_unit_test(ranks_are_found_below_a_folder_as_in_an_archive),

@@ -9,9 +9,9 @@
 
 static void expect(const char *path, int64_t rank)
 {
-    if (rank_of_filename(str_of(path)) != rank)
-        fail_msg("%s: expected %lld, found %lld", path, (long long)rank,
-                 (long long)rank_of_filename(str_of(path)));
+    int64_t found = rank_name_of(str_of(path)).rank;
+    if (found != rank)
+        fail_msg("%s: expected %lld, found %lld", path, (long long)rank, (long long)found);
 }
 
 static void usual_names_give_their_rank(void **state)
@@ -29,6 +29,32 @@ static void usual_names_give_their_rank(void **state)
     expect("primus-megatron-exp[x]-rank[7].1767900123456.pt.trace.json.gz", 7);
     expect("1767900123.45-TP-3-DP-0.trace.json.gz", 3);
     expect("1767900123.45-TP-3.trace.json.gz", 3);
+}
+
+static void reports_of_nsight_systems_are_numbered_by_rank(void **state)
+{
+    (void)state;
+    expect("report_0.sqlite", 0);
+    expect("run/report_12.sqlite.zst", 12);
+    expect("report.7.nsys-rep.sqlite", 7);
+    expect("exp_rank5/report_2.sqlite", 2);
+    expect("report_rank_3.sqlite", 3);
+    expect("report1.sqlite", -1); // nsys counts the reports of a folder
+    expect("report_2026-11-27.sqlite", -1);
+    expect("report_3a.sqlite", -1);
+    expect("report_.sqlite", -1);
+    expect("report_", -1);
+    expect("report", -1);
+    expect("report_3/trace.json", -1);
+}
+
+static void what_says_the_rank_is_said(void **state)
+{
+    (void)state;
+    struct str folder = rank_name_of(STR("job/rank-3/it_10/trace.json")).folder;
+    assert_true(str_equal(folder, STR("job/rank-3/")));
+    assert_int_equal(rank_name_of(STR("rank1/rank2.json")).folder.len, 0);
+    assert_int_equal(rank_name_of(STR("trace.json")).folder.len, 0);
 }
 
 static void the_file_speaks_before_its_folder_and_the_last_before_the_first(void **state)
@@ -62,6 +88,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usual_names_give_their_rank),
+        cmocka_unit_test(reports_of_nsight_systems_are_numbered_by_rank),
+        cmocka_unit_test(what_says_the_rank_is_said),
         cmocka_unit_test(the_file_speaks_before_its_folder_and_the_last_before_the_first),
         cmocka_unit_test(other_names_give_none),
     };
