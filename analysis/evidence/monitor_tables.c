@@ -23,6 +23,8 @@ struct monitor {
     struct report *report;
     struct arena scratch;     // of one device
     int64_t begin_ns, end_ns; // of all samples
+    int64_t gaps;             // of all devices
+    double longest_gap_ns;
 };
 
 // --- series -------------------------------------------------------------------------------------
@@ -41,18 +43,6 @@ static double mean(const struct sample_series *series)
     for (size_t i = 0; series && i < series->count; i++)
         sum += series->at[i].value;
     return series && isfinite(sum) ? sum / (double)series->count : (double)NAN;
-}
-
-// Between samples, which are in the order of time, by the mean of both.
-static double over_time(const struct sample_series *series)
-{
-    double sum = 0;
-    for (size_t i = 1; series && i < series->count; i++) {
-        const struct sample *sample = &series->at[i];
-        double ns = (double)sample->time_ns - (double)sample[-1].time_ns;
-        sum += (sample->value + sample[-1].value) / 2 * ns / 1e9;
-    }
-    return series && sum > 0 && isfinite(sum) ? sum : (double)NAN;
 }
 
 // --- one row per GPU ----------------------------------------------------------------------------
@@ -77,8 +67,57 @@ static double median_of(const struct values *values)
     return values->count ? ordered_double(found.median) : (double)NAN;
 }
 
-static void row_power(const struct monitor *monitor, const struct monitor_gpu *device,
-                      struct values *values, struct row *row)
+// Median time between samples; 0 unless there are two.
+static bool find_period(struct monitor *monitor, const struct sample_series *series,
+                        int64_t *period_ns, struct err *err)
+{
+    struct values times;
+    *period_ns = 0;
+    if (!series || series->count < 2)
+        return true;
+    if (!make_values(monitor, series, &times, err))
+        return false;
+    for (size_t i = 1; i < series->count; i++) {
+        int64_t ns;
+        if (!__builtin_sub_overflow(series->at[i].time_ns, series->at[i - 1].time_ns, &ns))
+            times.at[times.count++] = ns;
+    }
+    *period_ns = times.count ? stats_quantiles(times.at, times.scratch, times.count).median : 0;
+    return true;
+}
+
+// Between samples, which are in the order of time, by the mean of both; not over gaps, in which
+// nobody knows what the power was.
+static double over_time(struct monitor *monitor, const struct sample_series *series,
+                        int64_t period_ns)
+{
+    double sum = 0;
+    for (size_t i = 1; series && i < series->count; i++) {
+        const struct sample *sample = &series->at[i];
+        double ns = (double)sample->time_ns - (double)sample[-1].time_ns;
+        if (period_ns > 0 && ns >= MONITOR_LONG_GAP * (double)period_ns) {
+            monitor->gaps++;
+            monitor->longest_gap_ns = fmax(monitor->longest_gap_ns, ns);
+            continue;
+        }
+        sum += (sample->value + sample[-1].value) / 2 * ns / 1e9;
+    }
+    return series && sum > 0 && isfinite(sum) ? sum : (double)NAN;
+}
+
+static bool row_energy(struct monitor *monitor, const struct monitor_gpu *device, struct row *row,
+                       struct err *err)
+{
+    int64_t period_ns;
+    if (monitor->set->period_ns || monitor->set->clock == SAMPLE_NO_CLOCK)
+        return true;
+    if (!find_period(monitor, device->power, &period_ns, err))
+        return false;
+    row_f64(row, MONITORS_ENERGY_J, over_time(monitor, device->power, period_ns));
+    return true;
+}
+
+static void row_power(const struct monitor_gpu *device, struct values *values, struct row *row)
 {
     for (size_t i = 0; device->power && i < device->power->count; i++)
         values->at[values->count++] = ordered_of(device->power->at[i].value);
@@ -87,7 +126,6 @@ static void row_power(const struct monitor *monitor, const struct monitor_gpu *d
     row_f64_if(row, MONITORS_POWER_W, known, ordered_double(found.median));
     row_f64_if(row, MONITORS_POWER_P95_W, known, ordered_double(found.p95));
     row_f64_if(row, MONITORS_POWER_MAX_W, known, ordered_double(found.max));
-    row_f64_if(row, MONITORS_ENERGY_J, !monitor->set->period_ns, over_time(device->power));
 }
 
 enum state { ANY, THROTTLED, FREE_AND_BUSY };
@@ -251,20 +289,14 @@ static bool row_period(struct monitor *monitor, const struct monitor_gpu *device
                        struct err *err)
 {
     const struct sample_series *series = device->utilization;
-    struct values times;
+    int64_t period_ns;
     if (!series || (device->power && device->power->count > series->count))
         series = device->power;
     if (monitor->set->clock == SAMPLE_NO_CLOCK || !series || series->count < 2)
         return true;
-    if (!make_values(monitor, series, &times, err))
+    if (!find_period(monitor, series, &period_ns, err))
         return false;
-    for (size_t i = 1; i < series->count; i++) {
-        int64_t ns;
-        if (!__builtin_sub_overflow(series->at[i].time_ns, series->at[i - 1].time_ns, &ns))
-            times.at[times.count++] = ns;
-    }
-    struct quantiles found = stats_quantiles(times.at, times.scratch, times.count);
-    row_i64_if(row, MONITORS_PERIOD_NS, times.count, found.median);
+    row_i64(row, MONITORS_PERIOD_NS, period_ns);
     return true;
 }
 
@@ -284,7 +316,9 @@ static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
         return false;
     row_f64(&row, MONITORS_UTILIZATION_SHARE, mean(device.utilization) / 100);
     row_f64(&row, MONITORS_IDLE_SHARE, idle_share(device.utilization));
-    row_power(monitor, &device, &power, &row);
+    row_power(&device, &power, &row);
+    if (!row_energy(monitor, &device, &row, err))
+        return false;
     row_f64(&row, MONITORS_POWER_LIMIT_W,
             highest(MONITOR_FIRST_OF(monitor->set, index, SAMPLE_POWER_LIMIT)));
     row_clock(monitor, &device, index, &clock, &row);
@@ -475,11 +509,28 @@ static bool doubt_rows(const struct monitor *monitor, struct err *err)
                                err);
 }
 
+static bool doubt_gaps(const struct monitor *monitor, struct err *err)
+{
+    const char *detail = arena_printf(
+        monitor->report->arena, err,
+        "%.*s has gaps of %.0f sampling periods or more, the longest of %.0f s",
+        (int)monitor->file.len, monitor->file.at, MONITOR_LONG_GAP, monitor->longest_gap_ns / 1e9);
+    return detail &&
+           doubt_add(monitor->report,
+                     &(struct doubt){.item = "monitor_gaps",
+                                     .severity = "info",
+                                     .count = monitor->gaps,
+                                     .detail = detail,
+                                     .effect = "energy leaves them out; the duration has them, and "
+                                               "curves are drawn over them"},
+                     err);
+}
+
 static bool add_doubts(const struct monitor *monitor, struct err *err)
 {
     bool left_out = monitor->set->bad_rows || monitor->set->lost_rows;
     return (!monitor->set->period_ns || doubt_times(monitor, err)) &&
-           (!left_out || doubt_rows(monitor, err));
+           (!monitor->gaps || doubt_gaps(monitor, err)) && (!left_out || doubt_rows(monitor, err));
 }
 
 // --- the file -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "ingest/evidence/evidence.h"
 
 #define MONITOR_BUSY_FROM 50.0 // percent
+#define MONITOR_LONG_GAP  5.0  // sampling periods, from which on nothing was recorded in between
 
 // NULL: the GPU has none.
 struct monitor_gpu {

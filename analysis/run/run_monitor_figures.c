@@ -10,8 +10,7 @@
 #include <math.h>
 
 enum { MOST_SERIES_ROWS = 500, MOST_ROWS = 100000, FEWEST_SERIES_ROWS = 20 };
-#define LONG_GAP 5.0 // sampling periods, after which a sample stands for one period only
-#define MARGIN   0.1 // of the window, drawn before and after it
+#define MARGIN 0.1 // of the window, drawn before and after it
 
 struct interval_ns {
     int64_t begin, end;
@@ -83,7 +82,8 @@ static int64_t within(const struct view *view, size_t *next, struct interval_ns 
 static struct interval_ns span_of(const struct view *view, size_t i)
 {
     int64_t end_ns = time_of(view, i), begin_ns = end_ns - view->period_ns;
-    if (i > 0 && (double)(end_ns - time_of(view, i - 1)) < LONG_GAP * (double)view->period_ns)
+    if (i > 0 &&
+        (double)(end_ns - time_of(view, i - 1)) < MONITOR_LONG_GAP * (double)view->period_ns)
         begin_ns = time_of(view, i - 1);
     return (struct interval_ns){begin_ns, end_ns};
 }
@@ -173,7 +173,16 @@ static bool curve_start(struct curve *curve, const struct view *view, unsigned c
     return curve->at < view->count;
 }
 
-// Linear between samples, NAN outside. Times must not descend from call to call.
+// Samples of long recordings are means of several, and further apart than the tool took them.
+static bool is_gap(const struct view *view, int64_t ns)
+{
+    int64_t all_ns = time_of(view, view->count - 1) - time_of(view, 0);
+    double usual_ns = (double)all_ns / (double)view->count;
+    return view->period_ns > 0 &&
+           (double)ns >= MONITOR_LONG_GAP * fmax((double)view->period_ns, usual_ns);
+}
+
+// Linear between samples, NAN outside and in gaps. Times must not descend from call to call.
 static double curve_at(struct curve *curve, int64_t time_ns)
 {
     size_t count = curve->view->count;
@@ -188,6 +197,8 @@ static double curve_at(struct curve *curve, int64_t time_ns)
     if (time_ns == from_ns)
         return from;
     int64_t to_ns = time_of(curve->view, curve->next);
+    if (is_gap(curve->view, to_ns - from_ns))
+        return NAN;
     double to = value_of(curve->view, curve->next, curve->column);
     return from + (to - from) * (double)(time_ns - from_ns) / (double)(to_ns - from_ns);
 }
@@ -200,6 +211,8 @@ static double integral(struct curve *curve, struct interval_ns time)
     while (!isnan(before) && curve->next < curve->view->count &&
            time_of(curve->view, curve->next) < time.end) {
         int64_t next_ns = time_of(curve->view, curve->next);
+        if (is_gap(curve->view, next_ns - at_ns))
+            return NAN;
         double power = curve_at(curve, next_ns);
         sum += (before + power) / 2 * (double)(next_ns - at_ns) / 1e9;
         before = power;
@@ -229,6 +242,23 @@ static struct energy sum_power(const struct view *view)
         energy.intervals++;
     }
     return energy;
+}
+
+// Over all that was recorded.
+static double mean_power(const struct view *view)
+{
+    struct curve curve;
+    double joules = 0, seconds = 0;
+    bool any = curve_start(&curve, view, MONITOR_SAMPLES_POWER_W);
+    while (any && curve.next < view->count) {
+        int64_t from_ns = time_of(view, curve.at), to_ns = time_of(view, curve.next);
+        double from = value_of(view, curve.at, curve.column), to = curve_at(&curve, to_ns);
+        if (is_gap(view, to_ns - from_ns))
+            continue;
+        joules += (from + to) / 2 * (double)(to_ns - from_ns) / 1e9;
+        seconds += (double)(to_ns - from_ns) / 1e9;
+    }
+    return seconds > 0 ? joules / seconds : NAN;
 }
 
 // A counter of energy; one that was set back in between says nothing.
@@ -357,9 +387,7 @@ static void row_whole(const struct view *view, struct row *row)
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         row_cell(row, columns[i][0], *table_cell(monitors, monitor, columns[i][1]));
     row_word(row, RUN_RANK_MONITORS_COVERS, "recording");
-    double joules = table_f64(monitors, monitor, MONITORS_ENERGY_J, NAN);
-    int64_t span_ns = table_i64(monitors, monitor, MONITORS_DURATION_NS, 0);
-    double power = span_ns > 0 ? joules / ((double)span_ns / 1e9) : NAN;
+    double power = mean_power(view);
     if (isnan(power))
         power = table_f64(monitors, monitor, MONITORS_POWER_W, NAN);
     int64_t step_ns = run_summary_i64(view->run, view->rank->of->rank, SUMMARY_STEP_MEDIAN_NS, -1);

@@ -89,6 +89,25 @@ static void power_and_energy_are_over_the_recorded_time(void **state)
     assert_true(isnan(figure(f, 0, MONITORS_THROTTLED_SHARE))); // not recorded, which is not none
 }
 
+static void energy_is_not_counted_over_gaps(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t index = 0; index < 2; index++)
+        for (int i = 0; i < 20; i++) // ten samples each on two days; one is missing
+            if (i != 5)
+                record(f, gpu(f, index), SAMPLE_POWER, i + (i < 10 ? 0 : 86400), 300);
+    assert_true(figure(f, 0, MONITORS_ENERGY_J) == 2 * 9 * 300);
+    const struct table *table = table_of(f, "monitors");
+    assert_int_equal(table_i64(table, 0, MONITORS_PERIOD_NS, -1), SECOND);
+    table = table_of(f, "trust");
+    assert_int_equal(table->row_count, 1);
+    assert_true(table_is(table, 0, TRUST_ITEM, STR("monitor_gaps")));
+    assert_int_equal(table_i64(table, 0, TRUST_COUNT, -1), 2);
+    assert_true(table_is(table, 0, TRUST_DETAIL,
+                         STR("smi.csv has gaps of 5 sampling periods or more, the longest of "
+                             "86401 s")));
+}
+
 static void idling_is_not_throttling(void **state)
 {
     struct fixture *f = *state;
@@ -256,6 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(power_and_energy_are_over_the_recorded_time),
+        TEST(energy_is_not_counted_over_gaps),
         TEST(idling_is_not_throttling),
         TEST(shares_of_violations_are_throttling_too),
         TEST(a_long_recording_is_drawn_in_few_rows),
