@@ -369,8 +369,10 @@ static bool read_all(struct prv *prv, struct err *err)
     bool empty = !prv->event_lines && !prv->messages;
     return err_set(err, ERR_FORMAT, "found a Paraver trace without %s",
                    empty ? "any record"
-                         : "states and rows of devices: send its .pcf and .row with it in one "
-                           "request");
+                   : prv->rows.labels
+                       ? "states, and without device work that its .pcf and .row name"
+                       : "states and rows of devices: send its .pcf and .row with "
+                         "it in one request");
 }
 
 static bool prv_read(const struct format_input *input, struct err *err)

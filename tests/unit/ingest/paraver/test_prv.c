@@ -115,6 +115,8 @@ static void what_has_no_states_is_refused(void **state)
     (void)state;
     assert_refused(STR(HEADER "2:1:1:1:1:5:50:1\n"), "without states");
     assert_refused(STR(HEADER), "without any record");
+    assert_refused(STR("LEVEL THREAD SIZE 1\nTHREAD 1.1.1\n\n" HEADER "2:1:1:1:1:5:50:1\n"),
+                   "that its .pcf and .row name");
     assert_refused(STR("#Paraver (x):12\n"), "header");
     assert_refused(STR("#Paraver nothing\n"), "header");
     assert_refused(STR("#Paraver"), "header");
