@@ -132,7 +132,8 @@ test("with repeats the verdict names the test, p and the interval, and slow prod
     const text = await verdict.innerText();
     assert.match(text, /Which rank [^\n]*ms slower/);
     assert.match(text, /Limits (none in the trust reports|trust report of (plain|slow)@1)/);
-    assert.match(text, /slow \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+\s%\) than plain/);
+    assert.match(text,
+      /slow@1 to @4 \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+\s%\) than plain@1/);
     assert.match(text, /Mann-Whitney/);
     assert.match(text, /95\s% interval[^…]*\+[\d.]+\s% … \+[\d.]+\s%/);
     const reason = verdict.locator(".reason").first();

@@ -48,9 +48,7 @@ export function Settings({ settings }) {
   const [all, set_all] = useState(false);
   const ordered = ordered_settings(settings);
   const differing = ordered.filter(({ differs }) => differs);
-  const others = ordered.length - differing.length;
-  const more = differing.length > 0 ? `show all ${differing.length}, and ${plural(others, "other")}`
-    : `show ${plural(others, "setting")}`;
+  const more = `show all ${plural(ordered.length, "setting")}`;
   return html`<section class="settings ${differing.length > 0 ? "differ" : ""}"
       aria-label="Settings that differ">
     <p class="settings-head"><strong>${differ_text(differing.length)}</strong>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which settings of two sides come first: those that matter most for a comparison; pure.
-import { bytes } from "../../base/format.mjs";
+import { bytes, short_commit } from "../../base/format.mjs";
 
 const FIRST = ["gpu", "ranks", "world_size", "precision", "batch_size", "seq_len",
   "tokens_per_step", "model", "data", "framework", "pytorch_version", "flavour", "driver",
@@ -22,8 +22,9 @@ export function ordered_settings(settings) {
 /** The candidate's value, under its name in either shape of the table. */
 export const cand_value = (row) => row.cand_value ?? null;
 
-/** A value for people: memory sizes come as plain bytes. */
+/** A value for people: memory sizes come as plain bytes; repeats join their values by a bar. */
 export function setting_text(key, value) {
+  if (key === "commit") return value?.split(" | ").map(short_commit).join(" | ") ?? value;
   const is_size = /(^|_)(memory|bytes)$/.test(key) && /^\d{6,}$/.test(value ?? "");
   return is_size ? bytes(Number(value)) : value;
 }

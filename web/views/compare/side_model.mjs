@@ -59,12 +59,20 @@ export function shared_series(runs) {
   return same ? first.series : null;
 }
 
+/** "a@1 to @8 (5 runs)": both sides may be runs of one series. */
+function series_name(series, runs) {
+  const ends = [runs[0], runs[runs.length - 1]].map(({ name }) =>
+    (name.startsWith(`${series}@`) ? name.slice(series.length) : ""));
+  const which = ends.includes("") ? "" : `${ends[0]} to ${ends[1]}`;
+  return `${series}${which} (${runs.length} runs)`;
+}
+
 /** A side's name. @param {Run[]} runs */
 export function side_name(runs) {
   if (runs.length === 0) return "–";
   if (runs.length === 1) return runs[0].name;
   const series = shared_series(runs);
-  if (series) return `${series} (${runs.length} runs)`;
+  if (series) return series_name(series, runs);
   return `${runs[0].name} and ${runs.length - 1} more`;
 }
 

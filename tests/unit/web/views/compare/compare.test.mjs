@@ -54,7 +54,7 @@ test("sides are swapped, replaced, added and removed without leaving holes", () 
 
 test("a side is called by its run, its series or its first run", () => {
   assert.equal(side_name([run("a@1")]), "a@1");
-  assert.equal(side_name([run("a@1"), run("a@2")]), "a (2 runs)");
+  assert.equal(side_name([run("a@1"), run("a@2")]), "a@1 to @2 (2 runs)");
   assert.equal(side_name([run("a@1"), run("b@1"), run("c@1")]), "a@1 and 2 more");
   assert.equal(side_name([run("a@1"), run("a@2", { project: "x" })]), "a@1 and 1 more");
   assert.equal(side_name([]), "–");
@@ -263,7 +263,7 @@ test("strips hold each run's steps, and repeats their runs' medians", () => {
   assert.deepEqual([base.median, base.low, base.high], [2, 1, 4]);
   assert.deepEqual(cand.runs.map((one) => one.median), [3, 6]);
   assert.deepEqual([cand.median, cand.low], [4, null]);
-  assert.equal(cand.name, "Candidate: b (2 runs)");
+  assert.equal(cand.name, "Candidate: b@1 to @2 (2 runs)");
   const halved = { ...data, per: "token" };
   Object.assign(halved.candidates[0].summary, { base_tokens: 10, cand_tokens: 20 });
   assert.deepEqual(strips_of(halved, [])[1].runs.map((one) => one.median), [1.5, 2.5]);
