@@ -10,17 +10,20 @@
 
 #include <math.h>
 
-struct inspector {
-    struct link_json json;
-    struct strtab ids; // of communicators, whose places follow from them
-    struct str id;     // of the last one
-};
-
 // The members of a line.
 struct one {
     struct link_record record;
     struct link_comm comm;
     bool performed; // it has an operation
+    bool starts;    // it counts what a dump holds, whose lines follow
+    bool other;     // it is of something else that is recorded
+};
+
+struct inspector {
+    struct link_json json;
+    struct strtab ids; // of communicators, whose places follow from them
+    struct str id;     // of the last one
+    struct one dump;   // of lines without a header
 };
 
 // --- a line -------------------------------------------------------------------------------------
@@ -68,6 +71,8 @@ static bool take_part(struct link_json *json, struct str key, const struct json_
         {"p2p_perf", LINK_SHAPE(operation_fields, NULL)},
     };
     struct one *one = target;
+    one->starts = one->starts || str_equal(key, STR("dump_stats"));
+    one->other = one->other || str_equal(key, STR("proxy_trace"));
     for (size_t i = 0; i < sizeof parts / sizeof *parts && value->type == JSON_OBJECT; i++) {
         if (!str_equal(key, str_of(parts[i].name)))
             continue;
@@ -80,7 +85,7 @@ static bool take_part(struct link_json *json, struct str key, const struct json_
 
 static const struct link_shape line_shape = {NULL, 0, take_part};
 
-static struct one empty_line(uint64_t pos)
+static struct one empty_line(void)
 {
     const struct str none = STR("");
     return (struct one){
@@ -95,8 +100,7 @@ static struct one empty_line(uint64_t pos)
                    .time_ns = NAN,
                    .algorithm_bps = NAN,
                    .bus_bps = NAN,
-                   .written_ns = -1,
-                   .pos = pos},
+                   .written_ns = -1},
         .comm = {.id = none, .name = none, .missing_ranks = -1},
     };
 }
@@ -124,15 +128,29 @@ static void tidy(struct one *one)
         one->record.written_ns = -1;
 }
 
+// Lines since version 4.3 have no header: it is that of the line before them which counts them.
+static void begin_dump(struct inspector *inspector, const struct one *line)
+{
+    inspector->dump = empty_line();
+    inspector->dump.comm = line->comm;
+    inspector->dump.record.rank = line->record.rank;
+    inspector->dump.record.host = line->record.host;
+    inspector->dump.record.pid = line->record.pid;
+    inspector->dump.record.written_ns = line->record.written_ns;
+}
+
 static bool take_record(struct inspector *inspector, struct err *err)
 {
     struct link_json *json = &inspector->json;
-    struct one one = empty_line(json_cursor_pos(&json->cursor));
+    struct one one = inspector->dump;
+    one.record.pos = json_cursor_pos(&json->cursor);
     link_json_object(json, &line_shape, &one);
     if (json->cursor.stop == JSON_CUT)
         link_tests_warn(json->evidence, LINK_CUT, one.record.pos);
-    else if (!json->cursor.stop && !one.performed)
+    else if (!json->cursor.stop && !one.performed && !one.starts && !one.other)
         link_tests_warn(json->evidence, LINK_BAD_ROW, one.record.pos);
+    if (!json->cursor.stop && one.starts)
+        begin_dump(inspector, &one);
     if (json->cursor.stop || !one.performed)
         return true;
     tidy(&one);
@@ -178,7 +196,7 @@ static bool take_lines(struct inspector *inspector, const struct format_input *i
 
 static bool gather_inspector(const struct format_input *input, struct err *err)
 {
-    struct inspector inspector = {0};
+    struct inspector inspector = {.dump = empty_line()};
     if (!strtab_init(&inspector.ids, input->budget, err))
         return false;
     bool ok = link_json_open(&inspector.json, input, err) && take_lines(&inspector, input, err);
@@ -200,9 +218,10 @@ static enum format_likeness probe_inspector(struct str head, struct str filename
 {
     (void)filename;
     struct json_outline outline = json_outline_of(head);
-    bool performed =
-        json_outline_has(&outline, "coll_perf") || json_outline_has(&outline, "p2p_perf");
-    return performed && outline.root == '{' ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool is_line = json_outline_has(&outline, "coll_perf") ||
+                   json_outline_has(&outline, "p2p_perf") ||
+                   json_outline_has(&outline, "dump_stats");
+    return is_line && outline.root == '{' ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nccl_inspector = {

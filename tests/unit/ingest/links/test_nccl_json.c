@@ -175,6 +175,39 @@ static void each_line_is_an_operation_of_a_rank(void **state)
 #define CUT          LINE_HEAD("0xa", "0") "\"coll_perf\":{\"coll\":\"AllRe"
 #define FINE(number) COLL("0xa", "0", number)
 
+// From version 4.3 on.
+static void lines_of_a_dump_have_the_header_of_its_first(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_log(
+        &hand,
+        LINE_HEAD(
+            "0xa",
+            "1") "\"dump_stats\":{\"coll_records\":2}}\n"
+                 "{\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":5}}\n"
+                 "{\"proxy_trace\":{\"ops\":[]}}\n" LINE_HEAD(
+                     "0xb",
+                     "2") "\"dump_stats\":{}}\n{\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_peer\":3}}\n");
+    const struct link_comm *comms = hand.evidence.links.parts[LINK_COMMS].items;
+    assert_int_equal(links_hand_count(&hand, LINK_RECORDS), 2);
+    assert_int_equal(links_hand_count(&hand, LINK_COMMS), 2);
+    assert_text(comms[0].id, "0xa");
+    assert_int_equal(comms[0].ranks, 4);
+    assert_text(record_of(&hand, 0)->host, "node-a");
+    assert_int_equal(record_of(&hand, 0)->rank, 1);
+    assert_int_equal(record_of(&hand, 0)->sequence, 5);
+    assert_int_equal(record_of(&hand, 1)->comm, 1);
+    assert_int_equal(record_of(&hand, 1)->rank, 2);
+    assert_int_equal(record_of(&hand, 1)->peer, 3);
+    assert_int_equal(record_of(&hand, 1)->sequence, -1);
+    assert_int_equal(links_hand_warned(&hand, LINK_BAD_ROW), 0);
+    links_hand_free(&hand);
+    const struct format *found =
+        format_find(STR(LINE_HEAD("0xa", "1") "\"dump_stats\":{}}\n"), STR("x.log"));
+    assert_string_equal(found->name, "nccl-inspector");
+}
+
 static void damaged_lines_are_passed_and_the_last_may_be_cut(void **state)
 {
     (void)state;
@@ -313,6 +346,7 @@ int main(void)
         cmocka_unit_test(every_device_listed_is_a_rank),
         cmocka_unit_test(sizes_are_listed),
         cmocka_unit_test(each_line_is_an_operation_of_a_rank),
+        cmocka_unit_test(lines_of_a_dump_have_the_header_of_its_first),
         cmocka_unit_test(damaged_lines_are_passed_and_the_last_may_be_cut),
         cmocka_unit_test(members_of_other_types_are_unknown),
         cmocka_unit_test(records_are_counted_by_operation),
