@@ -2,6 +2,7 @@
 #include "ingest/links/link_text.h"
 
 #include "ingest/json/json_number.h"
+#include "ingest/logs/log_text.h"
 
 #include <math.h>
 
@@ -67,13 +68,50 @@ static size_t tag_of_srun(struct str line, size_t from)
     return digits && digits <= MOST_DIGITS && colon && ends ? digits + 1 : 0;
 }
 
-struct str link_unprefixed(struct str line, struct str *tag)
+// The length of a label in brackets that starts like that and ends with a blank.
+static size_t tag_in(struct str line, size_t from, struct str start, const char *end)
 {
-    size_t from = skip_blanks(line, 0), len = tag_of_mpirun(line, from);
+    enum { MOST = 512 };
+    struct str rest = {line.at + from, line.len - from < MOST ? line.len - from : MOST};
+    if (!str_starts_with(rest, start))
+        return 0;
+    size_t at = str_find(rest, str_of(end));
+    return at == SIZE_MAX ? 0 : at + strlen(end);
+}
+
+// "(head, rank=0, pid=3808) " and "(RayTrainWorker pid=4242, ip=10.0.0.1) "
+static size_t tag_of_ray(struct str line, size_t from)
+{
+    size_t len = tag_in(line, from, STR("("), ") ");
+    return len && str_find((struct str){line.at + from, len}, STR("pid=")) != SIZE_MAX ? len : 0;
+}
+
+static size_t tag_at(struct str line, size_t from)
+{
+    size_t len = tag_of_mpirun(line, from);
     if (!len)
         len = tag_of_srun(line, from);
-    *tag = (struct str){line.at + from, len};
-    return len ? (struct str){line.at + from + len, line.len - from - len} : line;
+    if (!len)
+        len = tag_of_ray(line, from);
+    return len ? len : tag_in(line, from, STR("[pod/"), "] ");
+}
+
+struct str link_unprefixed(struct str line, struct str *tag)
+{
+    enum { MOST_PREFIXES = 4 };
+    size_t from = 0, end = 0; // of the tag, and of all prefixes
+    *tag = (struct str){line.at, 0};
+    for (int i = 0; i < MOST_PREFIXES; i++) {
+        size_t at = skip_blanks(line, end), len = tag_at(line, at);
+        size_t stamp = len ? 0 : log_stamp_length((struct str){line.at + at, line.len - at});
+        if (!len && !stamp)
+            break;
+        from = tag->len && end == (size_t)(tag->at + tag->len - line.at) ? from : at;
+        end = at + len + stamp;
+        if (len)
+            *tag = (struct str){line.at + from, end - from};
+    }
+    return end ? (struct str){line.at + end, line.len - end} : line;
 }
 
 double link_number(struct str word)

@@ -195,6 +195,34 @@ static void labels_of_launchers_keep_runs_apart(void **state)
     links_hand_free(&hand);
 }
 
+static void labels_may_be_of_several_launchers(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "(head, rank=0, pid=3808) [1,0]<stdout>:",
+        "[pod/nccl-launcher-x7b2q/launcher] [1,0]<stdout>:",
+        "2026-03-01T08:00:00.123456789Z ",
+        "[pod/nccl/main] 2026-03-01T08:00:00.123456789Z [1,0]<stdout>:",
+        "(RayTrainWorker pid=4242, ip=10.0.0.1) 0: ",
+    };
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        static const char *const lines[] = {SETUP, BOTH, ROW, "# Avg bus bandwidth : 3\n"};
+        struct links_hand hand;
+        struct buf text = {0};
+        buf_puts(&text, "(worker1, rank=1, pid=2769, ip=10.0.0.2) Worker nodes\n");
+        for (size_t line = 0; line < sizeof lines / sizeof *lines; line++)
+            buf_printf(&text, "%s%s", before[i], lines[line]);
+        read_text(&hand, (struct str){text.at, text.len});
+        assert_int_equal(links_hand_count(&hand, LINK_RUNS), 1);
+        assert_int_equal(links_hand_count(&hand, LINK_ROWS), 2);
+        assert_near(links_hand_run(&hand, 0)->average_bus_bps, 3e9, 1);
+        assert_string_equal(format_find((struct str){text.at, text.len}, STR("job.log"))->name,
+                            "nccl-tests");
+        links_hand_free(&hand);
+        buf_free(&text);
+    }
+}
+
 static void other_lines_between_the_rows_are_passed(void **state)
 {
     (void)state;
@@ -421,6 +449,7 @@ int main(void)
         cmocka_unit_test(rows_that_do_not_fit_the_header_are_counted),
         cmocka_unit_test(each_header_that_comes_again_starts_a_run),
         cmocka_unit_test(labels_of_launchers_keep_runs_apart),
+        cmocka_unit_test(labels_may_be_of_several_launchers),
         cmocka_unit_test(other_lines_between_the_rows_are_passed),
         cmocka_unit_test(devices_give_ranks_and_nodes),
         cmocka_unit_test(a_single_rank_is_a_warning),
