@@ -65,7 +65,7 @@ static bool take(struct monitor_table *table, const struct str *text, struct err
         return true;
     if (names)
         return monitor_take_header(table, *text, err);
-    if (str_equal(table->cells.at[0], STR("ID")))
+    if (str_equal_nocase(table->cells.at[0], STR("ID")))
         return true;
     if (table->cells.count > 1)
         join_entity(&table->cells);

@@ -165,8 +165,9 @@ static void dcgmi_counts_shares_of_1_and_has_parts_of_gpus(void **state)
     struct links_hand hand;
     links_hand_read(
         &hand, "dcgmi-dmon",
-        STR(DCGMI "GPU 0     0.25      N/A   1500  1\nGPU-I 0   1.000     0.5   N/A  1\n" DCGMI
-                  "# a note\nGPU 0     0.750     0.1   2500  1\nGPU 0\n"));
+        STR(DCGMI
+            "      Id\nGPU 0     0.25      N/A   1500  1\nGPU-I 0   1.000     0.5   N/A  1\n" DCGMI
+            "# a note\nGPU 0     0.750     0.1   2500  1\nGPU 0\n"));
     const struct sample_set *set = samples_hand_set(&hand);
     assert_int_equal(set->device_count, 2);
     assert_values(&hand, 0, SAMPLE_ENGINE_ACTIVITY, "25 75");
