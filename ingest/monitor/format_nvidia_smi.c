@@ -98,12 +98,20 @@ static bool gather_nvidia_smi(const struct format_input *input, struct err *err)
 
 // --- figures ------------------------------------------------------------------------------------
 
+static bool has_series(const struct sample_set *set, enum sample_metric metric)
+{
+    for (uint32_t i = 0; i < set->device_count; i++)
+        if (samples_of(set, i, metric))
+            return true;
+    return false;
+}
+
 static void report(const struct sample_set *set, struct figures *figures)
 {
-    static const struct monitor_figure names[] = {
+    const struct monitor_figure names[] = {
         {"utilization.gpu", SAMPLE_UTILIZATION},
         {"memory.used", SAMPLE_MEMORY_USED},
-        {"power", SAMPLE_POWER},
+        {"power", has_series(set, SAMPLE_POWER) ? SAMPLE_POWER : SAMPLE_POWER_INSTANT},
         {"temperature", SAMPLE_TEMPERATURE},
     };
     figures_add(figures, (int64_t)set->rows, "samples");
