@@ -39,6 +39,7 @@ struct ncu {
     bool *is_metric;            // same
     struct by_comma *by_comma;  // per launch
     size_t by_comma_cap;
+    uint64_t not_by_comma;  // values that are no numbers if commas are decimal marks
     struct strtab launches; // that of id i is profiles->items[i - 1]
 };
 
@@ -168,6 +169,7 @@ static bool take_metric(struct ncu *ncu, struct err *err)
         return true;
     ncu->profiles->metrics++;
     ncu->profiles->not_numbers += !ncu_number(text, '.', &value);
+    ncu->not_by_comma += !ncu_number(text, ',', &value);
     ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(text);
     struct ncu_target target = ncu_target_of(name, cell(ncu, ncu->at.unit));
     take_value(ncu, launch, &target, text);
@@ -279,6 +281,8 @@ static bool take_rows(struct ncu *ncu, struct err *err)
 
 static void settle_marks(struct ncu *ncu)
 {
+    if (ncu->profiles->comma && ncu->profiles->details)
+        ncu->profiles->not_numbers = ncu->not_by_comma;
     for (size_t i = 0; ncu->profiles->comma && i < ncu->profiles->count; i++) {
         struct kernel_profile *profile = &ncu->profiles->items[i];
         memcpy(profile->figures, ncu->by_comma[i].figures, sizeof profile->figures);
