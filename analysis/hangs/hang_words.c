@@ -53,13 +53,17 @@ void hang_add_call(struct buf *out, const struct flight *flight, const struct fl
 void hang_add_place(struct buf *out, const struct flight *flight, const struct flight_entry *entry)
 {
     const struct flight_group *group = &flight->groups[entry->group];
-    struct str desc = hang_text(flight, group->desc);
+    struct str desc = hang_text(flight, group->desc), name = hang_text(flight, group->name);
     add_op(out, hang_text(flight, entry->op));
     if (!entry->is_p2p)
         buf_printf(out, " number %lld", (long long)entry->collective_seq);
     buf_puts(out, " of ");
     if (desc.len && !str_equal(desc, STR("undefined")))
         buf_add_str(out, desc);
+    else if (name.len)
+        buf_printf(out, "process group %s", name.at);
+    else if (group->ranks)
+        buf_printf(out, "the process group of ranks %s", hang_text(flight, group->ranks).at);
     else
-        buf_printf(out, "process group %s", hang_text(flight, group->name).at);
+        buf_puts(out, "an unnamed process group");
 }
