@@ -27,6 +27,9 @@
 #define NSYS_JSON(has)                                                      \
     JSON("nsys-json", FORMAT_TRACE, has, "a JSON export of Nsight Systems", \
          "use " NSYS_EXPORT "FILE.nsys-rep")
+#define NSYS_STATS(bytes)                                               \
+    BYTES("nsys-stats", FORMAT_RECORDS, bytes, "a table of nsys stats", \
+          "use " NSYS_EXPORT "FILE.nsys-rep")
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
 #define RECOMPRESS  "compress the trace with zstd or gzip"
 
@@ -72,6 +75,15 @@ static enum format_likeness probe_headless(struct str head, struct str filename)
         if (i >= head.len || (form[i] == '0' ? !str_is_digit(head.at[i]) : head.at[i] != form[i]))
             return FORMAT_UNLIKE;
     return FORMAT_SURE;
+}
+
+// What ncclras prints without -f json; logs of jobs may begin with the same words.
+static enum format_likeness probe_ras_text(struct str head, struct str filename)
+{
+    (void)filename;
+    bool is = str_starts_with(head, STR("NCCL version ")) &&
+              str_find(head, STR("\nJob summary\n")) != SIZE_MAX;
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 static enum format_likeness probe_json(struct str head, struct str filename)
@@ -140,6 +152,22 @@ const struct format formats_unread[] = {
      .probe = probe_headless,
      .what = "samples of nvidia-smi without the names of their columns",
      .advice = "record without noheader, or add the line of names on top"},
+    NSYS_STATS("Time (%),Total Time (ns),"),
+    NSYS_STATS("Start (ns),Duration (ns),CorrId,"),
+    BYTES("ncu-summary", FORMAT_RECORDS, "\"Process ID\",\"Process Name\",\"Host Name\",",
+          "a summary of Nsight Compute, without its launches",
+          "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"),
+    BYTES("nvidia-smi-processes", FORMAT_RECORDS, "timestamp, gpu_uuid, pid,",
+          "the processes that nvidia-smi lists",
+          "record the GPUs: nvidia-smi --query-gpu=... --format=csv -l 1 > FILE.csv"),
+    BYTES("nvidia-smi-error", FORMAT_OTHER, "Failed to initialize NVML",
+          "an error of nvidia-smi instead of samples",
+          "record again once nvidia-smi works on that host"),
+    {.name = "nccl-ras-text",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_ras_text,
+     .what = "the text of ncclras",
+     .advice = "use ncclras -f json > FILE.json"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "separated",
