@@ -31,8 +31,8 @@ static const struct {
     [REPAIR_SECOND_LIST] =
         {"warning",
          "figures cover all lists, duplicates included; most other tools read only the last list"},
-    [REPAIR_LOG] = {"warning", "rows in it are missing: open and close the database once with "
-                               "sqlite3 where that file is, then send it again"},
+    [REPAIR_LOG] = {"info", "none unless that file lies beside the database: then run sqlite3 FILE "
+                            "'PRAGMA journal_mode = DELETE' there, and send it again"},
     [REPAIR_LOST] = {"warning", "events may be missing from all figures"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as missing"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},

@@ -49,7 +49,7 @@ static const struct wording wordings[REPAIR_COUNT] = {
                          "times more than 73 years from 1970, counted from the first such time"},
     [REPAIR_SECOND_LIST] = {"second-list", "further lists of events, read as one with the first"},
     [REPAIR_LOG] = {"database-log",
-                    "a database whose last rows are still in a file that ends in -wal"},
+                    "a database whose last rows may still be in a file that ends in -wal"},
     [REPAIR_LOST] = {"lost-events", "warnings from the profiler that events may be lost"},
     [REPAIR_LONG_DURATION] = {"long-duration",
                               "host events that last over a day, counted with zero duration"},

@@ -185,6 +185,7 @@ static void a_log_that_is_not_there_is_said(void **state)
     foreign_read(&file, (struct str){bytes.at, bytes.len});
     assert_int_equal(file.count, 1);
     assert_int_equal(file.traces[0]->repairs[REPAIR_LOG].count, 1);
+    assert_non_null(strstr(repair_text(REPAIR_LOG), "may still be in a file that ends in -wal"));
     foreign_close(&file);
     buf_free(&bytes);
 }
