@@ -247,7 +247,7 @@ bool format_refuse_database(struct source *source, bool *cut, struct err *err)
     if (!source_size(source, &size))
         return format_refuse(&format_sqlite, err);
     struct database *database = database_open(source, NULL, err);
-    *cut = database && database_state(database).cut;
+    *cut = database && (database_state(database).cut || database_state(database).damaged);
     bool opened = database;
     database_close(database);
     if (*cut)

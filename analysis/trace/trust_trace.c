@@ -33,6 +33,7 @@ static const struct {
          "figures cover all lists, duplicates included; most other tools read only the last list"},
     [REPAIR_LOG] = {"info", "none unless that file lies beside the database: then run sqlite3 FILE "
                             "'PRAGMA journal_mode = DELETE' there, and send it again"},
+    [REPAIR_DAMAGED] = {"warning", "rows of these pages are missing from all figures"},
     [REPAIR_LOST] = {"warning", "events may be missing from all figures"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as missing"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},

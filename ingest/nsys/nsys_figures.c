@@ -220,7 +220,8 @@ static bool count_all(struct table_reader *tables, struct err *err)
 bool nsys_count(const struct format_input *input, struct err *err)
 {
     struct table_reader tables;
-    bool ok = table_reader_open(&tables, input, err) && count_all(&tables, err);
+    bool ok = table_reader_open(&tables, input, err) && count_all(&tables, err) &&
+              table_reader_counted(&tables, err);
     table_reader_close(&tables);
     return ok;
 }

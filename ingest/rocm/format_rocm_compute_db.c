@@ -38,8 +38,9 @@ static bool count_rows(struct database *database, struct figures *figures, struc
 static bool count(const struct format_input *input, struct err *err)
 {
     struct table_reader tables;
-    bool ok =
-        table_reader_open(&tables, input, err) && count_rows(tables.database, input->figures, err);
+    bool ok = table_reader_open(&tables, input, err) &&
+              count_rows(tables.database, input->figures, err) &&
+              table_reader_counted(&tables, err);
     table_reader_close(&tables);
     return ok;
 }

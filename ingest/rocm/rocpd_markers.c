@@ -142,7 +142,8 @@ bool rocpd_count(const struct format_input *input, struct err *err)
     if (ok)
         rocpd_each_process(rocpd->tables.database, add_process, &counting);
     text_table_sort(&rocpd->notes);
-    ok = ok && counting.ok && report_markers(rocpd, err);
+    ok = ok && counting.ok && report_markers(rocpd, err) &&
+         table_reader_counted(&rocpd->tables, err);
     text_table_free(&rocpd->notes);
     table_reader_close(&rocpd->tables);
     budget_free(input->budget, rocpd, sizeof *rocpd);

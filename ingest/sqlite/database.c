@@ -272,7 +272,7 @@ static bool judge(struct database *database, int code, struct err *err)
             *err = database->error;
         return false;
     }
-    database->state.cut = true;
+    database->state.damaged = true;
     return true;
 }
 

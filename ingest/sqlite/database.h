@@ -14,7 +14,8 @@ struct database;
 
 // What was wrong with a database; what could be read counts.
 struct database_state {
-    bool cut;     // it ends early or is damaged: rows are missing
+    bool cut;     // it ends early: rows are missing
+    bool damaged; // pages of it cannot be read: the same
     bool has_log; // it was still being written: the last rows are in a -wal file
 };
 

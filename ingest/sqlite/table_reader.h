@@ -23,6 +23,9 @@ MUST_CHECK bool table_reader_each(struct table_reader *reader, const char *table
                                   const char *columns, rows_take *take, void *context,
                                   struct err *err);
 
+// After all tables, if only figures are wanted. ERR_FORMAT if rows are missing from them.
+MUST_CHECK bool table_reader_counted(const struct table_reader *reader, struct err *err);
+
 // After all tables: adds to the trace what the file itself shows. ERR_FORMAT with the advice if no
 // row was read.
 MUST_CHECK bool table_reader_finish(struct table_reader *reader, const char *advice,

@@ -50,6 +50,7 @@ static const struct wording wordings[REPAIR_COUNT] = {
     [REPAIR_SECOND_LIST] = {"second-list", "further lists of events, read as one with the first"},
     [REPAIR_LOG] = {"database-log",
                     "a database whose last rows may still be in a file that ends in -wal"},
+    [REPAIR_DAMAGED] = {"damaged", "pages of the database that cannot be read; other rows count"},
     [REPAIR_LOST] = {"lost-events", "warnings from the profiler that events may be lost"},
     [REPAIR_LONG_DURATION] = {"long-duration",
                               "host events that last over a day, counted with zero duration"},

@@ -197,6 +197,7 @@ enum repair {
     REPAIR_SECOND_LIST,       // another list of events in the file; read as one with the first
     REPAIR_LOG,               // a database without the log that has its last rows
     REPAIR_LOST,              // a warning of the profiler that it lost events
+    REPAIR_DAMAGED,           // a database with pages that cannot be read
     REPAIR_COUNT
 };
 

@@ -49,6 +49,16 @@ static void judge(struct inspected *seen, struct str head)
         seen->format = format_find_unread(head, name);
 }
 
+// What could be read of a file that is cut or damaged counts, but is not all.
+static void judge_whole(struct inspected *seen, const struct trace *trace)
+{
+    static const enum repair cuts[] = {REPAIR_TRUNCATED, REPAIR_DAMAGED, REPAIR_COMPRESSION};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts && seen->problem.code == ERR_NONE; i++)
+        if (trace->repairs[cuts[i]].count)
+            err_set(&seen->problem, ERR_FORMAT, "%s", repair_text(cuts[i]));
+    seen->failed = seen->failed || seen->problem.code == ERR_FORMAT;
+}
+
 // Closes the part's source.
 static bool read_trace(struct inspection *inspection, struct inspected *seen,
                        struct file_part *part, struct err *err)
@@ -64,6 +74,7 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
         return true;
     }
     inspection->traces++;
+    judge_whole(seen, trace);
     bool ok = trace_figures_add(&inspection->totals, trace, err) &&
               add_identity(seen, trace, part->processes == 1, err);
     trace_free(trace);
@@ -119,8 +130,8 @@ static bool look_into(struct inspection *inspection, struct inspected *seen, str
     const struct format *format = part->source ? part->found.format : NULL;
     if (format && format->read) {
         // A reader that counts as well seeks, so it finds the source as if it were new.
-        seen->failed = format->count && part->process == 0 &&
-                       !count(inspection, seen, part->source, part->found.head);
+        if (format->count && part->process == 0)
+            seen->failed = !count(inspection, seen, part->source, part->found.head);
         return read_trace(inspection, seen, part, err);
     }
     if (format && format->count) {
@@ -159,8 +170,9 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
     if (part->process == 0)
         start(inspection, seen);
     take_format(seen, &part->found);
-    seen->problem = part->problem;
-    seen->failed = part->problem.code != ERR_NONE && part->problem.code != ERR_UNSUPPORTED;
+    if (part->process == 0)
+        seen->problem = part->problem;
+    seen->failed = seen->problem.code != ERR_NONE && seen->problem.code != ERR_UNSUPPORTED;
     if (part->size && part->process == 0)
         figures_add(&seen->figures, (int64_t)part->size, "bytes");
     return look_into(inspection, seen, part, err);
@@ -256,12 +268,19 @@ bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena
     return ok;
 }
 
+static bool is_read(const struct inspected *file)
+{
+    const struct format *format = file->format;
+    return file->members || (format && (format->kind == FORMAT_ARCHIVE || format_is_read(format) ||
+                                        format_is_kept(format)));
+}
+
 enum err_code inspected_failure(const struct inspected *file)
 {
-    if (file->failed)
+    if (file->failed || file->problem.code != ERR_NONE)
         return file->problem.code;
     for (const struct inspected *member = file->members; member; member = member->next)
         if (member->failed)
             return member->problem.code;
-    return ERR_NONE;
+    return is_read(file) ? ERR_NONE : ERR_FORMAT;
 }

@@ -32,7 +32,8 @@ MUST_CHECK bool inspected_file(const char *path, uint64_t memory_bytes, struct a
 MUST_CHECK bool inspected_alone(const char *path, struct hang_dumps *dumps, struct inspected *file,
                                 struct err *err);
 
-// Why a file, or the first damaged member of it, failed; ERR_NONE: all could be read.
+// Why a file is not read, or not to its end, or that of the first damaged member of it; ERR_NONE:
+// all could be read. Members that are something else than a trace are no failure.
 enum err_code inspected_failure(const struct inspected *file);
 
 #endif

@@ -266,7 +266,8 @@ static void pages_in_a_circle_end(void **state)
     reopen(&opened);
     assert_non_null(opened.database);
     assert_in_range(count_rows(&opened, "t", "a"), 0, 2000);
-    assert_true(database_state(opened.database).cut);
+    assert_true(database_state(opened.database).damaged);
+    assert_false(database_state(opened.database).cut);
     close_all(&opened);
 }
 

@@ -106,7 +106,8 @@ static void a_damaged_member_is_a_failure_of_its_archive(void **state)
     } members[] = {{STR(TRACE), ERR_NONE},
                    {STR("[]"), ERR_NONE}, // unrelated JSON
                    {{gzip.at, gzip.len / 2}, ERR_FORMAT},
-                   {STR("{\"traceEvents\": [{\"ph\""), ERR_FORMAT}};
+                   {STR("{\"traceEvents\": [{\"ph\""), ERR_FORMAT},
+                   {{TRACE, sizeof TRACE - 3}, ERR_FORMAT}};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         struct arena arena;
         struct buf tar = {0};
@@ -121,6 +122,48 @@ static void a_damaged_member_is_a_failure_of_its_archive(void **state)
         buf_free(&tar);
     }
     buf_free(&gzip);
+}
+
+#define KERNELS                                                                            \
+    "CREATE TABLE META_DATA_EXPORT(name, value); CREATE TABLE OSRT_API(start, end);"       \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, shortName);"  \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) "      \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, 0, 7, 'k' FROM n; " \
+    "INSERT INTO OSRT_API VALUES(1, 2), (3, 4)"
+
+static void look_at_damaged(struct buf *bytes, const char *problem)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct inspected seen = look(bytes, &arena);
+    assert_string_equal(seen.format->name, "nsys-sqlite");
+    if (!str_starts_with(str_of(seen.problem.msg), str_of(problem)))
+        fail_msg("expected %s, found %s", problem, seen.problem.msg);
+    assert_int_equal(inspected_failure(&seen), ERR_FORMAT);
+    assert_in_range(figure_of(&seen, "kernels"), 1, 2999);
+    arena_free(&arena);
+}
+
+static void figures_of_a_damaged_database_say_that_rows_are_missing(void **state)
+{
+    (void)state;
+    enum { PAGE = 4096 };
+    struct arena arena;
+    struct buf bytes = {0};
+    foreign_database(&bytes, KERNELS);
+    arena_init(&arena, NULL);
+    struct inspected seen = look(&bytes, &arena);
+    assert_int_equal(inspected_failure(&seen), ERR_NONE);
+    assert_int_equal(figure_of(&seen, "kernels"), 3000);
+    assert_int_equal(figure_of(&seen, "processes_with_gpu_work"), 1);
+    arena_free(&arena);
+    size_t whole = bytes.len;
+    bytes.len = whole * 3 / 4;
+    look_at_damaged(&bytes, "the database ends early");
+    bytes.len = whole;
+    memset(bytes.at + whole / PAGE / 2 * PAGE, 0, PAGE);
+    look_at_damaged(&bytes, "pages of the database that cannot be read");
+    buf_free(&bytes);
 }
 
 static void files_that_are_no_trace_are_no_failure(void **state)
@@ -145,6 +188,8 @@ static void files_that_are_no_trace_are_no_failure(void **state)
         struct inspected seen = look(&bytes, &arena);
         assert_string_equal(seen.format ? seen.format->name : "nothing", files[i].format);
         assert_int_equal(seen.failed, files[i].failed);
+        bool is_dump = i == 0;
+        assert_int_equal(inspected_failure(&seen), is_dump ? ERR_NONE : ERR_FORMAT);
         arena_free(&arena);
         buf_free(&bytes);
     }
@@ -256,6 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_member_has_a_fate_of_its_own),
         cmocka_unit_test(a_damaged_member_is_a_failure_of_its_archive),
+        cmocka_unit_test(figures_of_a_damaged_database_say_that_rows_are_missing),
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
