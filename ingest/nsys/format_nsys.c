@@ -20,11 +20,12 @@ static bool read_tables(struct nsys *nsys, struct err *err)
 {
     const struct format_input *input = nsys->tables.input;
     trace_builder_recorder(nsys->builder, RECORDER_NSYS);
-    figures_add(input->figures, 1, "processes_with_gpu_work");
-    return text_table_load(&nsys->texts, input->budget, nsys->tables.database, "StringIds",
-                           "id value", err) &&
-           (nsys->nccl = nccl_new(nsys, err)) && nsys_read_device(nsys, err) &&
-           nsys_read_calls(nsys, err) && nsys_read_ranges(nsys, err) &&
+    if (!text_table_load(&nsys->texts, input->budget, nsys->tables.database, "StringIds",
+                         "id value", err) ||
+        !(nsys->nccl = nccl_new(nsys, err)) || !nsys_read_device(nsys, err))
+        return false;
+    figures_add(input->figures, nsys->is_timed, "processes_with_gpu_work");
+    return nsys_read_calls(nsys, err) && nsys_read_ranges(nsys, err) &&
            nccl_finish(nsys->nccl, err) && nsys_read_facts(nsys, err) &&
            nsys_read_counters(nsys, err) &&
            table_reader_finish(&nsys->tables,

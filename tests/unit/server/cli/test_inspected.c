@@ -166,6 +166,22 @@ static void figures_of_a_damaged_database_say_that_rows_are_missing(void **state
     buf_free(&bytes);
 }
 
+static void a_process_without_device_events_has_no_gpu_work(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf bytes = {0};
+    foreign_database(&bytes, "CREATE TABLE META_DATA_EXPORT(name, value);"
+                             "CREATE TABLE OSRT_API(start, end, globalTid, nameId);"
+                             "INSERT INTO OSRT_API VALUES(1, 2000000, 7, 1)");
+    arena_init(&arena, NULL);
+    struct inspected seen = look(&bytes, &arena);
+    assert_int_equal(figure_of(&seen, "osrt_calls"), 1);
+    assert_int_equal(figure_of(&seen, "processes_with_gpu_work"), 0);
+    arena_free(&arena);
+    buf_free(&bytes);
+}
+
 static void files_that_are_no_trace_are_no_failure(void **state)
 {
     (void)state;
@@ -302,6 +318,7 @@ int main(void)
         cmocka_unit_test(each_member_has_a_fate_of_its_own),
         cmocka_unit_test(a_damaged_member_is_a_failure_of_its_archive),
         cmocka_unit_test(figures_of_a_damaged_database_say_that_rows_are_missing),
+        cmocka_unit_test(a_process_without_device_events_has_no_gpu_work),
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
