@@ -351,6 +351,21 @@ static void the_verdict_says_who_waits_where(void **state)
                          "wait in all_reduce number 7 of four.");
 }
 
+// Before version 2.
+static void a_group_may_have_no_name(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry at_7 = {"", 7, "all_reduce", "scheduled", NULL};
+    const struct hand_entry at_8 = {"", 8, "all_reduce", "scheduled", NULL};
+    for (int rank = 0; rank < 2; rank++)
+        add_hand(hand, rank, "\"\": {\"desc\": \"\", \"ranks\": \"[0, 1]\"}",
+                 rank == 1 ? &at_7 : &at_8, 1);
+    assert_verdict(hand, "Look at the GPU of rank 1: rank 1 has not finished all_reduce number 7 "
+                         "of the process group of ranks [0, 1], which other members have, and is "
+                         "behind in 1 process group.");
+}
+
 static void a_rank_that_others_have_passed_is_on_its_device(void **state)
 {
     (void)state;
@@ -731,6 +746,7 @@ int main(void)
         cmocka_unit_test(a_dump_that_was_not_collected_hides_no_fault),
         cmocka_unit_test(nobody_is_named_in_a_job_that_ends),
         cmocka_unit_test(the_verdict_says_who_waits_where),
+        cmocka_unit_test(a_group_may_have_no_name),
         cmocka_unit_test(a_rank_that_others_have_passed_is_on_its_device),
         cmocka_unit_test(different_calls_are_shown_side_by_side),
         cmocka_unit_test(gloo_says_of_no_call_that_it_is_completed),

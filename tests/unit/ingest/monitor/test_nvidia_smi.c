@@ -307,6 +307,15 @@ static void inspect_counts_per_gpu_in_the_files_units(void **state)
         "\"0\":{\"n\":0,\"absent\":1}},\"clock\":\"local\",\"device_count\":2,\"series\":6}");
 }
 
+static void inspect_has_the_power_of_a_moment_where_there_is_no_other(void **state)
+{
+    (void)state;
+    assert_link_figures(STR("index, power.draw.instant [W]\n0, 200.5 W\n0, 203.5 W\n"),
+                        "{\"samples\":2,\"bad_lines\":0,\"gpus\":[\"0\"],\"power\":{\"0\":{\"n\":2,"
+                        "\"mean\":202,\"max\":203.5,\"absent\":0}},\"clock\":\"relative\","
+                        "\"device_count\":1,\"series\":1}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -329,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_table_without_a_sample_is_refused),
         cmocka_unit_test(only_its_headers_are_recognized),
         cmocka_unit_test(inspect_counts_per_gpu_in_the_files_units),
+        cmocka_unit_test(inspect_has_the_power_of_a_moment_where_there_is_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
