@@ -25,7 +25,7 @@ static const struct analysis *const independent[] = {
 
 enum { INDEPENDENT = sizeof independent / sizeof *independent };
 
-// Those that take most time, and start first.
+// The analyses that take most time; they start first.
 static bool is_long(const struct analysis *analysis)
 {
     return analysis == &ranges_analysis || analysis == &communication_analysis ||
@@ -56,7 +56,7 @@ static bool run_part(void *context, struct err *err)
     return conduct(part->analysis, part->facts, &part->report, err);
 }
 
-// What changes would bring, by a replay that the findings simulate with afterwards.
+// The what-if figures of a trace, and the replay with which the findings simulate afterwards.
 struct replay {
     const struct facts *facts;
     struct whatif whatif;
@@ -138,7 +138,7 @@ static bool conclude(const struct facts *facts, struct replay *replay, struct re
     return ok && conduct(&summary_analysis, facts, report, err);
 }
 
-// With a core for it the replay, which takes most time and most memory, runs beside the others.
+// If a core is free, the replay, which takes most time and most memory, runs beside the others.
 static bool run_beside(struct part *parts, struct replay *replay, struct err *err)
 {
     struct cores *cores = facts_cores(replay->facts);
@@ -147,7 +147,7 @@ static bool run_beside(struct part *parts, struct replay *replay, struct err *er
            (beside || run_replay(replay, err));
 }
 
-// One after the other.
+// Starts over, one task after the other on the calling thread.
 static bool run_again(struct part *parts, struct replay *replay, const struct facts *alone,
                       struct err *err)
 {

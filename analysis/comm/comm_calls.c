@@ -59,14 +59,14 @@ static bool anything_to_lend(const struct facts *facts, const struct comm_size *
     return lacking;
 }
 
-// What launches take from operators.
+// The metadata that launches take from operators.
 struct lending {
     const struct facts *facts;
     const struct comm_size *sizes;
     struct arena *arena;
     uint32_t *lent;  // per launch: the collective of the innermost record around it, or ARGS_NONE
     uint32_t *batch; // per launch: index of its first in parts plus 1, 0 without a batch
-    uint32_t *ends;  // per launch with a batch: after its last in parts
+    uint32_t *ends;  // per launch with a batch: the end of its range in parts
     uint32_t *parts; // sends and receives taken by batches, then those of the row still without a
                      // kernel
     uint32_t part_count, part_cap, taken;
@@ -89,8 +89,8 @@ static bool keep_part(struct lending *lending, uint32_t collective, struct err *
     return true;
 }
 
-// A communication launch ends what its thread has recorded so far: that is its batch, or it has its
-// own record.
+// A communication launch settles what its thread has recorded so far: that is its batch, or is
+// dropped if the launch has a record itself.
 static void settle_launch(struct lending *lending, uint32_t outer)
 {
     const struct facts *facts = lending->facts;
@@ -202,7 +202,7 @@ static bool collect(const struct facts *facts, const struct lending *lending, st
     return calls->calls != NULL;
 }
 
-// Of the calls of a whole trace those of the part.
+// Of the calls of a whole trace, keeps those of the part.
 static void keep_chosen(const struct facts_part *part, struct comm_calls *calls)
 {
     uint32_t count = 0, device = 0;

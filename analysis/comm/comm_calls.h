@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The communication device events with what is known about each: its own metadata, that of the
-// record_param_comms operator it was launched in, or those of the sends and receives that
-// its thread recorded before, which batches launch together after their scopes have ended.
+// record_param_comms operator it was launched in, or that of the sends and receives that its thread
+// recorded before, which batches launch together after their scopes have ended.
 #ifndef ANALYSIS_COMM_CALLS_H
 #define ANALYSIS_COMM_CALLS_H
 
@@ -12,7 +12,7 @@
 // What is transferred, computed once per tuple of metadata, or from the operator's inputs.
 struct comm_size {
     int64_t bytes;             // message size (bandwidth.h), -1 if unknown
-    enum collective_kind kind; // KIND_UNKNOWN if the name does not tell
+    enum collective_kind kind; // KIND_UNKNOWN if the name does not show it
 };
 
 struct comm_call {
@@ -44,8 +44,8 @@ struct group_key comm_calls_group(const struct facts *facts, const struct comm_c
 // Bytes of a call, -1 if unknown; for a batch the larger of what it sends and what it receives.
 int64_t comm_calls_bytes(const struct comm_calls *calls, uint32_t call);
 
-// Its kind by its metadata, KIND_UNKNOWN if that does not tell; KIND_SEND_RECV for a batch that
-// both sends and receives.
+// The kind of a call by its metadata, KIND_UNKNOWN if that does not show it; KIND_SEND_RECV for a
+// batch that both sends and receives.
 enum collective_kind comm_calls_kind(const struct comm_calls *calls, uint32_t call);
 
 // Calls by group: `order` lists the calls of group g from first[g] on, by begin within each group.

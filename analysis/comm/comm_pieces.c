@@ -75,7 +75,7 @@ void comm_pieces_put(const struct comm_pieces *pieces, uint32_t call, struct buf
     }
 }
 
-// Digits, so few that they cannot overflow.
+// A number of too few digits to overflow.
 static int64_t number(const char **at)
 {
     int64_t value = 0;

@@ -31,7 +31,7 @@ struct size_sums {
     struct stats stats;
 };
 
-// Floor of the binary logarithm.
+// The binary logarithm, rounded down.
 static unsigned class_of(int64_t bytes)
 {
     if (bytes <= 0)

@@ -173,7 +173,7 @@ static bool find_peers(const struct comm_table *all, struct arena *arena, int64_
     return *peers != NULL;
 }
 
-// A collective whose name does not tell, such as "coalesced", has the kernel's kind.
+// A collective whose name does not show its kind, such as "coalesced", has the kernel's kind.
 static enum collective_kind kind_of(const struct comm_table *all, uint32_t index)
 {
     uint32_t collective = all->entries[index].collective;

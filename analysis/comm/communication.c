@@ -20,7 +20,7 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
 
 const struct analysis communication_analysis = {"communication", run};
 
-// Of a part, whose calls are chosen from all of the trace.
+// Communication by size for a part of a trace; its calls are chosen from those of the whole.
 static bool run_sizes(const struct facts *facts, struct arena *scratch, struct report *report,
                       struct err *err)
 {

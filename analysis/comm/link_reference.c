@@ -36,8 +36,8 @@ static int by_size(const void *left, const void *right)
     return curve ? curve : order(a->point.bytes, b->point.bytes);
 }
 
-// Printed bandwidths have two digits after the point, which says little of small messages. The time
-// says more if it is the collective's; with -C it is that of the host.
+// Printed bandwidths have two decimals, which is coarse for small messages. The time is more
+// precise if it is the collective's; with -C it is the host's.
 static struct link_point point_of(const struct link_row *row, double factor)
 {
     static const double UNIT = 0.01e9, TOLERANCE = 0.01;
@@ -199,7 +199,7 @@ static enum link_answer find_curve(const struct link_reference *reference,
         answer = answer == LINK_NO_COLLECTIVE ? LINK_NO_RANKS : answer;
         if (curve->ranks != query->ranks || has_other_nodes(curve, query))
             continue;
-        // one that says its nodes comes after one that does not
+        // curves whose number of nodes is known come after those without
         bool same_nodes = query->nodes && curve->nodes == query->nodes;
         fit = same_nodes ? 1 : fit + 1;
         *found = curve;
@@ -222,7 +222,8 @@ static double between(const struct link_point *low, const struct link_point *hig
     return low->bus_bps * pow(high->bus_bps / low->bus_bps, share);
 }
 
-// At a place among the points; those beyond the ends are as good as them while they are near.
+// The bandwidth expected at a size: between two points by interpolation, just beyond the ends that
+// of the end.
 static void expect(struct link_expected *expected, int64_t bytes)
 {
     const struct link_point *points = expected->curve->points;

@@ -21,18 +21,18 @@ struct link_point {
     uint32_t run;   // that reached it
 };
 
-// Of one collective on so many ranks and nodes.
+// The points of one collective on a number of ranks and nodes.
 struct link_curve {
     enum collective_kind kind;
     int64_t ranks, nodes; // nodes: 0 unknown
-    bool guessed;         // in part of runs whose collective or ranks the file does not say
+    bool guessed;         // includes runs whose collective or ranks the file does not say
     const struct link_point *points; // by size
     size_t count;
 
     double peak_bps;    // the highest bus bandwidth
     int64_t peak_bytes; // the size that reached it
-    bool rising;        // it is that of the largest size and more than 5 % above the one before: a
-                        // larger message may be faster still
+    bool rising; // the peak is at the largest size and more than 5 % above the one before: a larger
+                 // message may be faster still
     // The smallest size with 80 % of the peak. Where that is the smallest measured, smaller ones
     // may reach it, too.
     int64_t enough_bytes;
@@ -74,7 +74,7 @@ struct link_expected {
     const struct link_curve *curve; // NULL without one
     double bus_bps;                 // NAN unless found
     double time_ns;                 // that such a message takes at this bandwidth
-    uint32_t run;                   // where that is from; of two sizes, the larger one's
+    uint32_t run; // that measured it; between two sizes, the run of the larger one
 };
 
 // Between two sizes measured, bandwidth follows the power law through both: it is linear in the

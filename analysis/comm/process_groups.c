@@ -8,7 +8,7 @@
 struct group_sums {
     struct group_about about;
     int64_t calls, bytes, total_ns, exposed_ns;
-    bool sized, overflows; // some size is known; the sum overflows
+    bool sized, overflows; // sized: some size is known; overflows: their sum does
 };
 
 struct process_groups {

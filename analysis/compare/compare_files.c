@@ -77,7 +77,7 @@ static bool is_known(const struct compare_run *run, struct str key)
     return false;
 }
 
-// Takes the values of one key, of which those that are equal are adjacent.
+// Takes the values of one key; equal ones are adjacent.
 static void take_key(struct settings *settings, const struct setting *at, size_t count)
 {
     bool differ = !str_equal(at[0].value, at[count - 1].value);

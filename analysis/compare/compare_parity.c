@@ -385,7 +385,7 @@ static bool add_row(const struct pair *pair, const struct entry *entry, struct e
     return ok;
 }
 
-// Without a name: what all others take together, so that the rows sum to the bars.
+// A row without a name: the sum of all others, so that the rows sum to the bars.
 static bool add_rest(const struct pair *pair, const struct entry *rest, size_t count,
                      struct err *err)
 {

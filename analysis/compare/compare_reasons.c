@@ -9,15 +9,15 @@
 
 enum { MOST_ROWS = 8 }; // of gains, and of losses
 
-// The times of the row that calls and rates are of.
+// The times of the row that calls and rates belong to.
 static void take_times(const struct reason_case *the_case, size_t row, struct reason *detail)
 {
     for (unsigned side = 0; side < SIDES; side++)
         detail->ns[side] = table_i64(the_case->waterfall, row, COMPARE_WATERFALL_BASE_NS + side, 0);
 }
 
-// Of attention, the operator that changed most: rows come with the largest differences first. Of an
-// operator with one shape that explains it, that shape.
+// For attention, the operator that changed most: rows come with the largest differences first. For
+// an operator with one shape that explains it, that shape.
 static struct reason detail_of(const struct reason_case *the_case, const struct reason *reason)
 {
     struct reason detail = *reason;

@@ -202,7 +202,7 @@ static bool is_compared(const struct setting *setting)
     return setting && (setting->source == FROM_PEOPLE || !run_place_is_host(setting->key));
 }
 
-// Names of their own in one framework's files, after all that others may have as well.
+// A setting that only one framework's files name: it comes after all that others may have as well.
 static bool is_own(const struct both *both)
 {
     const struct setting *one = both->base ? both->base : both->cand;

@@ -12,9 +12,9 @@ struct setting {
     struct str key, value;
     enum setting_source source;
     int64_t weight;   // ranks that have it
-    struct str file;  // that says so; "" of another source
+    struct str file;  // the one that says so; "" for another source
     struct str unit;  // "" none
-    bool standard;    // of a name that is the same for all frameworks
+    bool standard;    // its name is the same for all frameworks
     bool contradicts; // another file of the run says something else
 };
 
@@ -26,13 +26,13 @@ struct settings {
 // How many settings compare_take_files may add.
 size_t compare_count_files(const struct compare_run *run);
 
-// Adds what the run's files say, by standard names, else by their own. Nothing that people or
-// traces say already; nor of a name that is no standard one if it is that of a path or of one
-// execution, or if files differ in it, because it may be two settings.
+// Adds what the run's files say, under standard names where there are any. Leaves out what people
+// or traces say already. Of settings without a standard name, also leaves out paths, what differs
+// with each execution, and those on which files disagree, as they may be two settings.
 MUST_CHECK bool compare_take_files(struct settings *settings, const struct compare_run *run,
                                    struct arena *arena, struct err *err);
 
-// Whether one of the runs has a file of that name that says something of the job.
+// Whether one of the runs has a file of that name that says something about the job.
 bool compare_has_file(const struct compare_side *side, struct str file);
 
 #endif

@@ -9,7 +9,7 @@ enum { MOST_NAME = 96, MOST_PIECES = 4096, MOST_SPREAD = 64 };
 // How to call an operator whose other arguments are not recorded. $0 is the first argument.
 struct recipe {
     const char *op, *setup, *call;
-    const char *assumed; // what stands for what is not recorded
+    const char *assumed; // the value used for what is not recorded
 };
 
 #define ATTENTION "torch.nn.functional.scaled_dot_product_attention"
@@ -59,7 +59,7 @@ static const char *const of_number[] = {
     "aten::ge",   "aten::lt",   "aten::le",   "aten::eq",   "aten::ne",
 };
 
-// Those whose arguments after the tensors have defaults.
+// Operators whose arguments after the tensors have defaults.
 static const char *const with_defaults[] = {
     "aten::addmm",   "aten::baddbmm",  "aten::add",        "aten::add_",     "aten::sub",
     "aten::sub_",    "aten::mul",      "aten::mul_",       "aten::div",      "aten::div_",
@@ -139,7 +139,7 @@ static void put_list(const int64_t *values, uint32_t count, struct buf *out)
     buf_putc(out, ']');
 }
 
-// Indices are of the rows of the first argument; other whole numbers are 0 and 1.
+// Indices point to rows of the first argument; other integers are 0 or 1.
 static int64_t integers_below(const struct code *code)
 {
     const struct op_arg *first = op_args_tensor(&code->args, 0);
@@ -148,8 +148,8 @@ static int64_t integers_below(const struct code *code)
     return indexes && first && first->rank && first->dims[0] > 0 ? first->dims[0] : 2;
 }
 
-// How many elements lie from the first to the last of a tensor; 0 if they follow each other, or are
-// further apart than a slice of another tensor has them.
+// How many elements a tensor spans from its first to its last; 0 if it is contiguous, or spans more
+// than a slice of another tensor would.
 static int64_t spread_of(const struct op_arg *arg)
 {
     int64_t spread = 1, dense = 1;
@@ -175,8 +175,8 @@ static bool is_strided(const struct code *code)
     return false;
 }
 
-// PyTorch records a number of Python's beside tensors as a separate tensor. It is the host's: the
-// kernel gets its value, and reads no memory for it.
+// PyTorch records a Python number beside tensors as one more tensor. It is on the host: the kernel
+// gets its value and reads no memory for it.
 static bool is_number(const struct code *code, const struct op_arg *arg)
 {
     bool pythons = arg->dtype == DTYPE_FP64 || arg->dtype == DTYPE_INT64;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the name of a slow kernel tells: built for an older GPU, or for data without alignment, and
-// which length of the inputs forces that.
+// What a slow kernel's name shows: that it was built for an older GPU or for unaligned data, and
+// which input dimension forces that.
 #include "analysis/compare/reasons.h"
 #include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/names/gpu_arch.h"
 #include "analysis/report/tables.h"
 
-// "Ampere" of "sm80"; NULL of others.
+// "Ampere" for "sm80"; NULL for others.
 static const char *generation_name(int generation)
 {
     switch (generation) {
@@ -20,7 +20,7 @@ static const char *generation_name(int generation)
     }
 }
 
-// 80 of a kernel for "sm80"; 0 of others.
+// 80 for a kernel built for "sm80"; 0 for others.
 static int generation_of(const struct kernel_decoded *decoded)
 {
     struct str arch = str_of(decoded->arch);
@@ -72,7 +72,7 @@ static long odd_length(struct str dims)
     return 0;
 }
 
-// Of the shape with the most time: rows come with the largest differences first.
+// The dimensions of the shape with the most time: rows come with the largest differences first.
 static struct str main_dims(const struct reason_case *the_case)
 {
     const struct reason *detail = the_case->detail;

@@ -10,7 +10,7 @@
 
 enum { LEAST_NS = 1000, ALIKE_TENTHS = 10, MOST_REPLACED = 64 };
 
-// Of an operator's difference: a shape with as much of it stands for the operator.
+// A shape with this share of its operator's difference stands for the operator.
 #define SHAPE_SHARE 0.8
 
 struct gathering {
@@ -214,7 +214,7 @@ static bool is_device_work(const struct reason *reason)
     return reason->kind == REASON_OPERATOR || reason->kind == REASON_SHAPE;
 }
 
-// The operation of its main kernel, as far as the name tells.
+// The operation of its main kernel, as far as its name shows it.
 static enum kernel_op operation_of(const struct gathering *all, const struct reason *reason,
                                    unsigned kernel)
 {

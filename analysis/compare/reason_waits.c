@@ -42,7 +42,7 @@ static int64_t sum_i64(const struct reason_case *the_case, unsigned column)
     return sum;
 }
 
-// Of a kind with one size.
+// The value of a kind with a single size.
 static double size_f64(const struct reason_case *the_case, unsigned column)
 {
     const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
@@ -169,7 +169,7 @@ const char *reason_say_collective(const struct reason_case *the_case, struct wor
 
 // --- idle time ----------------------------------------------------------------------------------
 
-// What the device waits for; `where` goes on with the host event.
+// What the device waits for; `where` continues with the host event.
 static const struct {
     const char *cause, *what, *where;
 } causes[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why device work takes longer or shorter, in plain words: a table of rules, of which the first one
-// that knows speaks.
+// Why device work takes longer or shorter, in plain words: a table of rules, of which the first
+// that applies writes the sentence.
 #include "analysis/compare/reasons.h"
 #include "analysis/names/op_alias.h"
 #include "analysis/report/tables.h"
@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Of the difference: a cause with less of it does not explain it.
+// Share of the difference: a cause with less does not explain it.
 #define MOST_OF     0.6
-#define SHORT_NS    10000 // a call as short reaches no peak
+#define SHORT_NS    10000 // shorter calls reach no peak
 #define ALIKE       1.1   // factors up to this are the same
 #define PACE        1.02  // of all kernels: below this their pace did not change
 #define PARTS_NAMED 3     // of composed attention

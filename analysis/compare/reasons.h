@@ -76,7 +76,7 @@ struct reason_case {
 MUST_CHECK bool reason_case_make(const struct pair *pair, struct reason_case *the_case,
                                  struct err *err);
 
-// Says why, without a full stop, and returns the word of the rule that knew: of device work
+// Says why, without a full stop, and returns the word of the rule that applied: of device work
 // (reason_words.c), of collectives and idle time (reason_waits.c).
 const char *reason_say_work(const struct reason_case *the_case, struct words *words);
 const char *reason_say_collective(const struct reason_case *the_case, struct words *words);
@@ -93,8 +93,8 @@ static inline int reason_slow_side(const struct reason *reason)
 // Device events per step of a reason, scaled as times are.
 double reason_calls(const struct reason_case *the_case, const struct reason *reason, int side);
 
-// By which kernels other than this one take longer in the candidate at equal work: their median.
-// NaN if they are few.
+// By which factor kernels other than this one take longer in the candidate at equal work, as a
+// median. NaN if they are few.
 double reason_pace(const struct reason_case *the_case, struct str kernel);
 
 // The device event with the most time of a reason on a side.

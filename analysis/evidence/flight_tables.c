@@ -147,7 +147,7 @@ static int64_t known(const struct reading *reading, unsigned column)
     return table_i64(reading->table, reading->row, column, FLIGHT_UNKNOWN);
 }
 
-// The texts were made fit when the dump was read.
+// The texts were cleaned when the dump was read.
 static str_id id_of(struct reading *reading, unsigned column)
 {
     const struct cell *cell = table_cell(reading->table, reading->row, column);
@@ -235,7 +235,7 @@ static bool read_dump(struct reading *reading)
     return !reading->failed;
 }
 
-// How many of the counted operations have no row; what the counts say is not believed.
+// How many of the counted operations have no row; the counts are not trusted.
 static int64_t left_of(const struct table *dump, unsigned column, int64_t rows)
 {
     const int64_t most = INT64_C(1) << 40;

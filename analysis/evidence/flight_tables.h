@@ -8,7 +8,7 @@
 #include "ingest/evidence/evidence.h"
 
 // Adds flight, flight_groups and flight_entries, and a doubt if the rank is unknown; nothing for a
-// file that is no dump.
+// file that is not a dump.
 MUST_CHECK bool flight_tables_add(const struct evidence *evidence, struct str file,
                                   struct report *report, struct err *err);
 

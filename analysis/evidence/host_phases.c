@@ -21,7 +21,7 @@ struct phases {
     int64_t *times, *scratch;
 };
 
-// Spans follow one another in the same order, step after step. *at: of the one before.
+// Spans follow one another in the same order, step after step. *at: the place of the one before.
 static struct phase *find(struct phases *phases, struct str name, size_t *at)
 {
     for (size_t i = 0; i < phases->count; i++) {

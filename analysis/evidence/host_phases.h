@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host of a rank did over the whole job, by structured logs.
+// What the host of a rank did over the whole job, from structured logs.
 #ifndef ANALYSIS_EVIDENCE_HOST_PHASES_H
 #define ANALYSIS_EVIDENCE_HOST_PHASES_H
 

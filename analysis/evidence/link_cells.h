@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of figures that tests and records of links print.
+// Table cells for figures that link tests and records print.
 #ifndef ANALYSIS_EVIDENCE_LINK_CELLS_H
 #define ANALYSIS_EVIDENCE_LINK_CELLS_H
 
 #include "analysis/names/bandwidth.h"
 #include "analysis/report/row.h"
 
-#define LINK_LONGEST_NS 9e18 // of an int64_t
+#define LINK_LONGEST_NS 9e18 // about the largest int64_t
 #define LINK_GB_PER_S   1e9
 
-// A time in ns; null if it is none.
+// A time in ns; null if it is not a valid one.
 static inline void row_link_ns(struct row *row, unsigned column, double ns)
 {
     bool known = ns >= 0 && ns < LINK_LONGEST_NS;

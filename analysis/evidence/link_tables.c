@@ -27,7 +27,7 @@ static size_t make_room(struct link_tables *tables, enum link_part part,
 
 // --- tests --------------------------------------------------------------------------------------
 
-// What a file is called that does not say the collective: "all_reduce_perf.log",
+// The collective by the file's name, where the file does not say it: "all_reduce_perf.log",
 // "allreduce-8n.txt".
 static struct str operation_by_name(struct str file)
 {
@@ -107,7 +107,7 @@ static bool add_tests(struct link_tables *tables, struct err *err)
 
 // --- topology -----------------------------------------------------------------------------------
 
-// As nvidia-smi explains them; NULL: unknown.
+// What nvidia-smi's abbreviations of paths mean, in its words; NULL: unknown.
 static const char *meaning_of(struct str kind)
 {
     static const char *const meanings[][2] = {
@@ -137,7 +137,7 @@ static void row_meaning(struct row *row, struct str kind, char text[32])
     row_text(row, LINK_TOPOLOGY_MEANING, str_of(text));
 }
 
-// The matrix of a place: each starts with the first GPU.
+// Counts the matrices up to a place: each starts with the first GPU.
 struct matrices {
     size_t next; // place
     int64_t count;

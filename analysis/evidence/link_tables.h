@@ -13,8 +13,8 @@ enum { LINK_TABLE_ROWS = 20000 }; // at most, of each table
 MUST_CHECK bool link_tables_add(const struct evidence *evidence, struct str file,
                                 struct report *report, struct err *err);
 
-// Those of records: link_records and link_communicators. Adds to *left_out the rows beyond
-// LINK_TABLE_ROWS.
+// Adds the tables of records: link_records and link_communicators. Adds to *left_out the rows
+// beyond LINK_TABLE_ROWS.
 MUST_CHECK bool link_records_add(const struct link_tests *links, struct str file,
                                  struct report *report, size_t *left_out, struct err *err);
 

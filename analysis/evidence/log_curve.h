@@ -6,7 +6,7 @@
 #include "analysis/evidence/log_sequence.h"
 #include "analysis/report/report.h"
 
-// Of a log, and one more for each restart unless there are more restarts than that.
+// Most rows of a log; each restart may add one, unless there are more restarts than this.
 enum { LOG_CURVE_ROWS = 1000 };
 
 // Adds log_curve.

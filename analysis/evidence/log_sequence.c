@@ -130,7 +130,7 @@ static void find_times(struct log_sequence *sequence)
     }
 }
 
-// Of a log without a clock: the sum of the times of its steps. Steps that it leaves out took as
+// For a log without a clock: the sum of the times of its steps. Steps that it leaves out took as
 // long as those that it prints.
 static void add_up_times(struct log_sequence *sequence)
 {

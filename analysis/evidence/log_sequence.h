@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a training log in one sequence: of lines that several ranks printed those of one
-// rank, cut where the numbers go back after a restart.
+// The steps of a training log in one sequence: the lines of one rank if several printed, cut where
+// the step numbers go back after a restart.
 #ifndef ANALYSIS_EVIDENCE_LOG_SEQUENCE_H
 #define ANALYSIS_EVIDENCE_LOG_SEQUENCE_H
 

@@ -5,7 +5,7 @@
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
-enum { MOST_SLOW = 100, SLOW_SHARE = 5 }; // of the median, beyond it
+enum { MOST_SLOW = 100, SLOW_SHARE = 5 }; // slow: more than 1 / SLOW_SHARE above the median
 
 static const char *const event_words[LOG_EVENT_KINDS] = {
     [LOG_CHECKPOINT] = "checkpoint",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slow steps of a training log, and what it says beside them.
+// Slow steps of a training log, and what the log says around them.
 #ifndef ANALYSIS_EVIDENCE_LOG_SLOW_H
 #define ANALYSIS_EVIDENCE_LOG_SLOW_H
 

@@ -205,7 +205,7 @@ static void row_sums(const struct log_sequence *sequence, struct row *row)
     row_i64(row, LOGS_SKIPPED_STEPS, sums.skipped);
 }
 
-// Of any rank that printed it: the one whose steps count need not have the most.
+// The memory of any rank that printed it: the one whose steps count need not have the most.
 static void row_memory(const struct log_book *book, struct row *row)
 {
     int64_t most = -1;
@@ -248,7 +248,7 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
     }
 }
 
-// What DeepSpeed prints of the whole job, in its older versions alone.
+// What only older versions of DeepSpeed print, for the whole job.
 static double mean_samples(const struct log_sequence *sequence)
 {
     for (size_t i = sequence->count; i > 0; i--)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of printed steps that are fit to be counted with.
+// Printed values of a step, checked before they are used in arithmetic.
 #ifndef ANALYSIS_EVIDENCE_LOG_VALUES_H
 #define ANALYSIS_EVIDENCE_LOG_VALUES_H
 
@@ -7,16 +7,16 @@
 
 #include <math.h>
 
-#define LOG_MOST_WHOLE 9e18 // of an int64_t
+#define LOG_MOST_WHOLE 9e18 // about the largest int64_t
 
-// Whether the step has a count or a size that is one.
+// Whether the step has the value and it is a valid count or size.
 static inline bool log_has_whole(const struct log_step *step, enum log_value value)
 {
     double number = step->values[value];
     return log_step_has(step, value) && number >= 0 && number < LOG_MOST_WHOLE;
 }
 
-// It, else 0.
+// That count or size, else 0.
 static inline int64_t log_whole(const struct log_step *step, enum log_value value)
 {
     return log_has_whole(step, value) ? (int64_t)step->values[value] : 0;

@@ -86,8 +86,8 @@ static bool find_period(struct monitor *monitor, const struct sample_series *ser
     return true;
 }
 
-// Between samples, which are in the order of time, by the mean of both; not over gaps, in which
-// nobody knows what the power was.
+// The integral by the trapezoidal rule over samples in order of time; not over gaps, in which the
+// power is unknown.
 static double over_time(struct monitor *monitor, const struct sample_series *series,
                         int64_t period_ns)
 {
@@ -190,7 +190,7 @@ static void row_throttling(const struct monitor_gpu *device, struct row *row)
     row_word(row, MONITORS_THROTTLE_REASON, monitor_main_reason(counts));
 }
 
-// How often it was read when violations are shares of the time instead of bits.
+// Throttling where violations are shares of the time instead of bits.
 static void row_violations(const struct monitor *monitor, uint32_t index, struct row *row)
 {
     static const struct {
@@ -235,7 +235,7 @@ static void row_identity(const struct monitor *monitor, const struct sample_iden
     row_text_if(row, MONITORS_NAME, is->name.len, is->name);
 }
 
-// Of all its series.
+// The first and last time over all its series.
 static void find_times(const struct sample_set *set, uint32_t device, int64_t *first, int64_t *last)
 {
     for (int metric = 0; metric < SAMPLE_METRICS; metric++) {
@@ -284,7 +284,7 @@ static bool row_clock_state(struct monitor *monitor, const struct monitor_gpu *d
     return true;
 }
 
-// Of the series with the most samples.
+// The period of the series with the most samples.
 static bool row_period(struct monitor *monitor, const struct monitor_gpu *device, struct row *row,
                        struct err *err)
 {
@@ -419,7 +419,7 @@ static size_t rows_of_device(struct monitor *monitor)
 
 // --- settings -----------------------------------------------------------------------------------
 
-// The clock and power limit that all GPUs have which say one; comparisons list what differs.
+// The clock and power limit common to all GPUs that report one; comparisons list what differs.
 struct common {
     const char *state; // of the clock, NULL unknown
     double mhz, limit_w;

@@ -82,7 +82,7 @@ void monitor_count_reasons(double bits, size_t counts[MONITOR_REASONS])
         counts[i] += has_reason(bits, i);
 }
 
-// Of equal ones the first.
+// Of equally frequent ones the first.
 const char *monitor_main_reason(const size_t counts[MONITOR_REASONS])
 {
     size_t most = 0;
@@ -93,10 +93,10 @@ const char *monitor_main_reason(const size_t counts[MONITOR_REASONS])
 
 // --- the clock ----------------------------------------------------------------------------------
 
-enum { FEWEST_BUSY = 10 }; // samples that say something of the clock
+enum { FEWEST_BUSY = 10 }; // fewest samples, with a busy GPU, that show its clock
 #define SAME_MHZ   8.0     // half of the steps in which clocks are set
-#define SAME_SHARE 0.95    // of those samples
-#define SET_SHARE  0.5     // of those in which the tool says that someone set the clock
+#define SAME_SHARE 0.95    // of those samples have the usual clock
+#define SET_SHARE  0.5     // of those samples say that someone set the clock
 
 static bool is_free(const struct monitor_gpu *gpu, int64_t time_ns)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The series of a monitor's GPU as figures are made of them, whichever tool recorded them.
+// The series of a monitor's GPU in the form that figures need, whichever tool recorded them.
 #ifndef ANALYSIS_EVIDENCE_MONITOR_VIEW_H
 #define ANALYSIS_EVIDENCE_MONITOR_VIEW_H
 
 #include "ingest/evidence/evidence.h"
 
 #define MONITOR_BUSY_FROM 50.0 // percent
-#define MONITOR_LONG_GAP  5.0  // sampling periods, from which on nothing was recorded in between
+#define MONITOR_LONG_GAP  5.0  // sampling periods; over gaps as long nothing was recorded
 
 // NULL: the GPU has none.
 struct monitor_gpu {
@@ -29,7 +29,7 @@ const struct sample_series *monitor_first_of(const struct sample_set *set, uint3
 // The value of a series at that time or the last before it; NAN without one.
 double monitor_value_at(const struct sample_series *series, int64_t time_ns);
 
-// Idle, a display and clocks that someone set are no throttling.
+// Idling, a display and clocks that someone set do not count as throttling.
 enum { MONITOR_REASONS = 6 };
 bool monitor_is_throttled(double bits);
 void monitor_count_reasons(double bits, size_t counts[MONITOR_REASONS]);
@@ -38,7 +38,7 @@ const char *monitor_main_reason(const size_t counts[MONITOR_REASONS]); // NULL w
 // Whether the clock of a busy GPU is pinned.
 struct monitor_clock {
     const char *state; // "pinned", "highest", "constant", "varying"; NULL unknown
-    double mhz;        // that it is pinned to, NAN
+    double mhz;        // that it is pinned to, else NAN
 };
 MUST_CHECK bool monitor_clock_of(const struct monitor_gpu *gpu, struct arena *scratch,
                                  struct monitor_clock *clock, struct err *err);

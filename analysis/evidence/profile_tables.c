@@ -11,7 +11,7 @@
 
 enum { TOP_STALLS = 3, STALLS_TEXT = 160, DIMS_TEXT = 48 };
 
-#define LONGEST      9e18 // of an int64_t
+#define LONGEST      9e18 // about the largest int64_t
 #define STALL_LEAST  0.05 // of the time of all warps: less says nothing
 #define TENSOR_LEAST 0.5  // percent: less may be rounding
 
@@ -34,7 +34,7 @@ static double dram_bytes_of(const struct kernel_profile *profile)
         figure(profile, PROFILE_DRAM_BPS) * figure(profile, PROFILE_DURATION_NS) * 1e-9);
 }
 
-// A sum, or what it is by a count per cycle.
+// A sum, or the same from a count per cycle.
 static double operations_of(const struct kernel_profile *profile, enum profile_figure sum,
                             enum profile_figure per_cycle)
 {

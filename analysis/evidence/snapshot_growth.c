@@ -7,7 +7,7 @@
 
 enum { FEWEST_STEPS = 3 };
 
-#define MOST_OF 0.6 // of the steps have to grow
+#define MOST_OF 0.6 // of the steps must have grown
 
 struct steps {
     int64_t *from; // their starts, and the end of the last

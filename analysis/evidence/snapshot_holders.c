@@ -49,7 +49,7 @@ static int by_bytes(const void *left, const void *right)
 }
 
 // What was allocated before the recording and is still there at the end was there all the time;
-// without calls it is among what is unknown.
+// without recorded calls its holder is unknown.
 static bool find_before(struct moment *moment, struct err *err)
 {
     const struct memory_snapshot *snapshot = moment->view->snapshot;

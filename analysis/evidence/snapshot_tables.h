@@ -6,7 +6,7 @@
 #include "analysis/report/report.h"
 #include "ingest/evidence/evidence.h"
 
-// Adds snapshots and its other tables; nothing for a file that is none.
+// Adds snapshots and its other tables; nothing for a file that is not a snapshot.
 MUST_CHECK bool snapshot_tables_add(const struct evidence *evidence, struct str file,
                                     struct report *report, struct err *err);
 

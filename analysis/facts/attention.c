@@ -15,7 +15,7 @@
 #define REACH     48 // launches from the first product to the first after the softmax, with shapes
 #define NEAR      16 // same without shapes
 #define CACHED    64
-#define DEEP      64 // operators around a launch that are searched for the fallback's
+#define DEEP      64 // operators around a launch that are searched for PyTorch's fallback
 
 enum kind {
     KIND_UNASKED,
@@ -29,7 +29,7 @@ enum kind {
 
 // A call of a product or softmax whose attention has not been found yet.
 struct call {
-    uint32_t launch; // its first
+    uint32_t launch; // the call's first
     struct scores_shape shape;
 };
 
@@ -56,8 +56,7 @@ struct attention_walk {
     struct matrix scores;
 };
 
-// --- classifying a launch
-// -------------------------------------------------------------------------
+// --- classifying a launch -----------------------------------------------------------------------
 
 static bool is_softmax(struct str name)
 {

@@ -17,7 +17,7 @@ struct scores_shape {
     int64_t elements, width;  // of a softmax: all elements, and the size of the last dimension
 };
 
-// Of an aten::bmm, or an aten::baddbmm, whose factors follow a third tensor.
+// The tensors of an aten::bmm, or of an aten::baddbmm, whose factors follow a third tensor.
 void scores_of_product(const struct facts *facts, uint32_t op, struct scores_shape *shape);
 void scores_of_softmax(const struct facts *facts, uint32_t op, struct scores_shape *shape);
 

@@ -10,10 +10,10 @@
 struct facts_part {
     struct facts facts; // first, so that an analysis finds the rest
     const struct facts *of;
-    const uint32_t *chosen;      // per device event: its index in those facts
-    const int64_t *free_ns;      // per device event of those: since when its stream was free
+    const uint32_t *chosen;      // per device event of the part: its index in `of`
+    const int64_t *free_ns;      // per device event of `of`: since when its stream was free
     const uint32_t *memory_sets; // per event of the trace: bits of the parts of an allocation
-    uint32_t memory_bit;         // that of this part
+    uint32_t memory_bit;         // the bit of this part
 };
 
 // chosen: ascending, which the part keeps. It has their launches and the calls of these, with owned

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the profiler was busy with itself, as far as recorded; and when code was loaded, which it
-// records as overhead although that happens without it, too.
+// When the profiler was busy with itself, as far as recorded; and when code was loaded, which the
+// profiler records as overhead although it also happens without one.
 #ifndef ANALYSIS_OVERHEADS_H
 #define ANALYSIS_OVERHEADS_H
 

@@ -64,8 +64,8 @@ bool step_marks_missed(const struct facts *facts)
     return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
 }
 
-// Whether two marks are of the same step, as may happen with two threads: most of the shorter one
-// is in both.
+// Whether two marks belong to the same step, as may happen with two threads: most of the shorter
+// one is in both.
 static bool same_step(const struct step_mark *a, const struct step_mark *b)
 {
     int64_t until_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
@@ -109,8 +109,8 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     return true;
 }
 
-// Whether a name says that it is a step, which may have numbers of its own each time: "iteration
-// 5", vLLM's "execute_context_1(512)_generation_0(0)".
+// Whether a name says that it is a step, which may contain other numbers each time: "iteration 5",
+// vLLM's "execute_context_1(512)_generation_0(0)".
 static bool says_step(struct str name)
 {
     return name.len <= NUMBERED_MAX &&

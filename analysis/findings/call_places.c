@@ -22,7 +22,7 @@ struct kind {
     uint32_t *place;     // per call
     int64_t *usual_ns;   // per call: by the current places
     int64_t *best_ns;    // by the best ones so far
-    double left_ns;      // slow by these
+    double left_ns;      // slow time that these leave
     bool sure;           // places in steps or replays have enough calls
     struct keyed *items; // room for twice the calls
 };
@@ -131,7 +131,7 @@ static void number_by_period(struct kind *kind, uint32_t period)
     try_places(kind, true);
 }
 
-// Layers that differ occur at equal distances: from a slow call to the next ones.
+// Layers that differ recur at equal distances; those tried are from a slow call to the next ones.
 static void number_by_periods(struct kind *kind)
 {
     uint32_t slow[PERIODS + 1], count = 0;

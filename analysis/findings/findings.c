@@ -33,7 +33,7 @@ static const struct finding_rule *const rules[] = {
     &finding_periodic_steps,
     &finding_unstable_steps,
     &finding_slow_calls,
-    &finding_unexplained_idle, // by what the rules above leave
+    &finding_unexplained_idle, // looks at what the rules above leave
     &finding_memory_leak,
     &finding_memory_full,
     &finding_memory_fragmentation,
@@ -113,8 +113,8 @@ static bool check_all(struct finding_case *the_case, struct found *found, struct
     return true;
 }
 
-// What the rule's change brings, or a step without the time that the finding claims: as far as the
-// trace could be replayed.
+// The gain of the rule's change, or of a step without the time that the finding claims, as far as
+// the trace could be replayed.
 static bool find_gain(const struct finding_case *the_case, const struct finding_rule *rule,
                       const struct finding *finding, int64_t *gain_ns)
 {

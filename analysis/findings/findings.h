@@ -35,7 +35,7 @@ enum finding_gain {
     FINDING_GAIN_OF_CHANGE, // of the rule's change; of the claim where it has none
     FINDING_GAIN_OF_CLAIM,  // the change would undo more than what is claimed
     FINDING_GAIN_DROPS,     // of the claim, and of the host's time for kernels it claims
-    FINDING_GAIN_FREE_HOST, // of a host that takes no time, in steps that nobody records
+    FINDING_GAIN_FREE_HOST, // of a host that takes no time, in steps without the profiler
     FINDING_GAIN_UNKNOWN,
 };
 
@@ -129,7 +129,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_ATTENTION_SHARE    0.01       // kernels between two batched products
 #define FINDING_OPTIMIZER_SHARE    0.02       // what fusing the optimizer would save
 #define FINDING_OPTIMIZER_KERNELS  20         // unfused, per step
-#define FINDING_OPTIMIZER_PASSES   1.75       // fused one, by the operator with most of the time
+#define FINDING_OPTIMIZER_PASSES   1.75       // time of a fused one over the heaviest operator's
 #define FINDING_RECOMPUTE_SHARE    0.02       // repeated forward passes
 #define FINDING_SLOW_STEP_SHARE    0.08       // above the median, as a share of it: a slow step
 #define FINDING_SLOW_STEP_MADS     3          // and of 1.4826 median absolute deviations
@@ -137,11 +137,11 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_CROSSED            (1u << 20) // bounds of steps, see findings_add_to_steps
 #define FINDING_ODD_OF             10         // one in this many may be odd, and one of fewer
 #define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
-#define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps by their median
+#define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps over their median
 #define FINDING_UNSTABLE_STEPS     5          // steady ones; fewer prove nothing
 #define FINDING_PERIODIC_STEPS     3          // slow steps equally far apart
-#define FINDING_SLOW_CALL_RATIO    1.30       // a call by the median call of its kind
-#define FINDING_SLOW_CALL_CALLS    10         // calls that make a kind
+#define FINDING_SLOW_CALL_RATIO    1.30       // a call over the median call of its kind
+#define FINDING_SLOW_CALL_CALLS    10         // fewest calls of a kind
 #define FINDING_SLOW_CALLS_SHARE   0.01       // what slow calls cost
 #define FINDING_LEAK_HIGH_BYTES    1e8        // per step: severity high from here
 #define FINDING_LEAK_MEDIUM_BYTES  1e6        // severity medium from here

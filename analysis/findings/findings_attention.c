@@ -10,7 +10,7 @@ static int64_t claim_middle(const struct finding_case *the_case, const void *con
     return !atom->gap && attention_is_middle(the_case->facts, atom->device) ? atom->ns : 0;
 }
 
-// Of the steady steps: kernels between the products, and softmaxes.
+// Counts kernels between the products, and softmaxes, in the steady steps.
 static void count(const struct facts *facts, int64_t *kernels, int64_t *softmaxes)
 {
     uint32_t op = FACTS_NONE;

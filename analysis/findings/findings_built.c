@@ -24,7 +24,7 @@ struct older {
     uint32_t worst;           // the one with most time
 };
 
-// What has tensor core instructions of its own in each generation.
+// Operations for which each generation has new tensor core instructions.
 static bool is_heavy(enum kernel_op op)
 {
     switch (op) {
@@ -42,7 +42,7 @@ static bool is_heavy(enum kernel_op op)
     }
 }
 
-// Without tensor cores the generation hardly matters; that is another rule's.
+// Without tensor cores the generation hardly matters; another rule covers that.
 static bool is_older(const struct older *all, const struct kernel_decoded *decoded)
 {
     if (decoded->arch[0] != 's' || kernel_is_simt(decoded))

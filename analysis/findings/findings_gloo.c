@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about collectives that the host performs: the device has no kernel of theirs, and idles.
+// The rule about collectives that the host performs: the device has no kernels for them, and idles.
 #include "analysis/findings/findings.h"
 
 bool findings_is_host_collective(const struct facts *facts, const struct gap *gap)

@@ -159,8 +159,7 @@ const struct finding_rule finding_gemm_precision = {
     .check = check_precision,
 };
 
-// --- fp32 alone
-// -----------------------------------------------------------------------------------
+// --- fp32 alone ---------------------------------------------------------------------------------
 
 static bool has_tensor_cores(const struct precision_case *ours)
 {

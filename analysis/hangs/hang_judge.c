@@ -14,7 +14,7 @@ static int64_t progress_of(const struct hang_job *job, const struct hang_seat *s
         return 2 * seat->unfinished + 1;
     if (seat->known)
         return 2 * (seat->entered + 1);
-    // With nothing in the dump at all, the rank had nothing to do since long ago.
+    // An empty dump: the rank has had nothing to do for a long time.
     return job->dumps[seat->dump].flight->entry_count == 0 ? 0 : UNKNOWN_PROGRESS;
 }
 
@@ -63,7 +63,7 @@ static bool synchronizes(struct str op)
     return true;
 }
 
-// A member's seat, of seats that are sorted as members are.
+// Finds the members' seats; both are sorted by rank.
 static void find_seats(const struct hang_job *job, struct hang_case *one)
 {
     const struct hang_group *group = one->group;
@@ -76,7 +76,7 @@ static void find_seats(const struct hang_job *job, struct hang_case *one)
     }
 }
 
-// Of a member whose dump does not list the group.
+// The role of a member whose dump does not list the group.
 static enum hang_role role_without_seat(const struct hang_job *job, int64_t rank,
                                         const struct spread *spread)
 {
@@ -199,7 +199,7 @@ static void mark_odd(const struct hang_job *job, struct hang_case *one)
     one->tie = 2 * one->odd_count >= calls;
 }
 
-// So many ties are hostile.
+// More ties than this are hostile.
 #define MOST_TIES 8
 
 static void find_mismatch(struct hang_job *job, struct hang_case *one, unsigned *ties)
@@ -222,7 +222,7 @@ static bool lacks_some(const struct hang_case *one)
     return one->counts[HANG_ABSENT] || one->counts[HANG_UNDUMPED];
 }
 
-// In a group with a mismatch, who is further says nothing.
+// In a group with a mismatch, being further ahead means nothing.
 static void count_roles(const struct hang_job *job, const struct hang_case *one)
 {
     for (size_t i = 0; i < one->group->member_count && !one->odd_count; i++) {
@@ -256,7 +256,7 @@ static bool make_case(struct hang_job *job, const struct hang_group *group, stru
     return true;
 }
 
-// Only by the oldest of each rank: those behind it may be waiting for it.
+// Only by each rank's oldest operation: later ones may be waiting for that.
 static void note_peers(const struct hang_job *job)
 {
     for (size_t i = 0; i < job->dump_count; i++) {

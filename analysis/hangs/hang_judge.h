@@ -20,7 +20,7 @@ struct hang_case {
     const struct hang_group *group;
     enum hang_role *roles;             // of each member
     const struct hang_seat **at;       // of each member; NULL: none
-    size_t counts[HANG_ROLES];         //
+    size_t counts[HANG_ROLES];         // members in each role
     bool synchronizes;                 // nobody can finish the lowest before all have entered it
     bool *odd;                         // of each member: calls something else than most
     size_t odd_count;                  // 0: no mismatch

@@ -7,7 +7,7 @@ enum { MOST_NEAR = 20000 };
 
 struct keeping {
     const struct flight *flight;
-    struct flight ranked; // the same: those without a rank are no part of a job
+    struct flight ranked; // the same with a rank: dumps without one are left out of a job
     struct hang_job job;  // of this dump alone
     bool *kept;
     size_t count;
@@ -32,7 +32,7 @@ static void keep_once(struct keeping *keeping, const struct flight_entry *entry,
     *known = true;
 }
 
-// What says how far the rank is.
+// Keeps the entries that say how far the rank is.
 static void keep_needed(struct keeping *keeping)
 {
     const struct flight *flight = keeping->flight;
@@ -53,7 +53,7 @@ static void keep_needed(struct keeping *keeping)
     }
 }
 
-// Of each sequence number in reach the first entry, which is what the rank called there.
+// Keeps, for each sequence number in reach, the first entry: what the rank called there.
 static void keep_near(struct keeping *keeping)
 {
     const struct flight *flight = keeping->flight;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of a dump a diagnosis together with dumps of other ranks may ask for: of each process group
-// the last collective entered, and those next to its first unfinished one, else to the last. With
-// only these the diagnosis is the same unless the members of a group are further apart.
+// The entries of a dump that a diagnosis over several ranks' dumps may need: of each process group
+// the last collective entered, and those around its first unfinished one, or around the last if all
+// have finished. With only these the diagnosis is the same unless the members of a group are
+// further apart.
 #ifndef ANALYSIS_HANGS_HANG_KEEP_H
 #define ANALYSIS_HANGS_HANG_KEEP_H
 
@@ -10,7 +11,7 @@
 // Up to the first unfinished collective of a group, and after it.
 enum { HANG_KEEP_BEFORE = 48, HANG_KEEP_AFTER = 16 };
 
-// Of the whole dump.
+// What the whole dump has unfinished.
 struct hang_unfinished {
     int64_t collectives, p2p;
 };

@@ -12,7 +12,7 @@ struct hang_late {
     int64_t away_ns, timeout_ns; // of the one that was away longest
 };
 
-// Of a collective that all members have entered. ERR_LIMIT past the arena's budget.
+// Finds those of a collective that all members have entered. ERR_LIMIT past the arena's budget.
 MUST_CHECK bool hang_late_find(const struct hang_job *job, const struct hang_case *one,
                                struct hang_late *late, struct err *err);
 

@@ -14,7 +14,7 @@ static bool is_at(const struct hang_job *job, const struct hang_dump *dump,
            dump->oldest->collective_seq == group->lowest;
 }
 
-// Jobs take a thousandth of it.
+// Real jobs take a thousandth of it.
 #define MOST_LOOKS ((size_t)1 << 27)
 
 // A search in one group. Its members are mostly at the same collective elsewhere, so the last
@@ -25,7 +25,7 @@ struct search {
     const struct hang_group *other; // of the last answer; NULL: none
     int64_t seq;
     const struct hang_dump *mate;
-    size_t *looks; // that are left
+    size_t *looks; // how many more; shared by the searches
 };
 
 // A rank whose device is at the lowest collective of the case, and which has queued after it the

@@ -14,7 +14,7 @@ struct hang_order {
     const struct hang_dump *odd, *most; // one of each side
 };
 
-// Of the first process group in which that is seen. ERR_LIMIT past the arena's budget.
+// Finds those of the first process group in which that is seen. ERR_LIMIT past the arena's budget.
 MUST_CHECK bool hang_order_find(const struct hang_job *job, const struct hang_cases *cases,
                                 struct hang_order *order, struct err *err);
 

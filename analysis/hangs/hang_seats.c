@@ -14,7 +14,7 @@ static int by_rank(const void *a, const void *b)
     return (x->flight->rank > y->flight->rank) - (x->flight->rank < y->flight->rank);
 }
 
-// Of several dumps of a rank, the one that was given first.
+// Among several dumps of a rank, the one given first comes first.
 static int by_rank_and_place(const void *a, const void *b)
 {
     const struct hang_dump *x = a, *y = b;
@@ -52,8 +52,8 @@ struct hang_dump *hang_find_dump(const struct hang_job *job, int64_t rank)
 
 // --- groups -------------------------------------------------------------------------------------
 
-// What makes a group the same on two ranks. Names count the groups of a rank, so they only tell
-// namesakes apart, by their order.
+// What makes a group the same on two ranks. Names count the groups of a rank, so they only
+// distinguish namesakes, by their order.
 struct namesakes {
     uint32_t desc, ranks;
 };
@@ -77,7 +77,7 @@ struct merging {
 };
 
 struct named_group {
-    int64_t number; // that is its name; INT64_MAX: it is no number
+    int64_t number; // its name as a number; INT64_MAX: it is not one
     struct str name;
     uint32_t group;
 };
@@ -274,7 +274,7 @@ static void note_furthest(const struct hang_job *job, const struct hang_dump *du
     }
 }
 
-// What gloo retired ended well if some rank went on to the next.
+// A collective that gloo retired ended well if some rank went on to the next.
 static bool is_unfinished(const struct hang_job *job, const struct hang_dump *dump,
                           const struct flight_entry *entry)
 {
@@ -395,7 +395,7 @@ static bool find_members(struct hang_job *job, struct hang_group *group, struct 
     return true;
 }
 
-// Of the groups in which someone waits.
+// Finds the members of the groups in which someone waits.
 static bool find_all_members(struct hang_job *job, struct err *err)
 {
     size_t all = 0;

@@ -33,11 +33,11 @@ struct hang_dump {
 };
 
 struct hang_group {
-    struct str desc, ranks;         // of some dump
-    struct hang_seat **seats;       // by rank, at most one of each
-    size_t seat_count;              //
-    int64_t *members;               // ascending; NULL: not looked at, or nobody waits
-    size_t member_count;            //
+    struct str desc, ranks;   // of some dump
+    struct hang_seat **seats; // by rank, at most one of each
+    size_t seat_count;
+    int64_t *members; // ascending; NULL: not looked at, or nobody waits
+    size_t member_count;
     int64_t lowest;                 // of what its seats have unfinished; HANG_NO_SEQ
     int64_t furthest;               // that a seat has entered; HANG_NO_SEQ
     bool p2p;                       // sends and receives count in its status, too
@@ -63,7 +63,7 @@ static inline bool hang_is_unfinished(const struct flight_entry *entry)
     return entry->state != FLIGHT_COMPLETED;
 }
 
-// Beyond it is damage.
+// Larger numbers come from damaged dumps.
 #define HANG_MOST_SEQ (INT64_MAX / 4)
 
 // Whether it is known which collective of its group it is.
@@ -72,7 +72,7 @@ static inline bool hang_has_seq(const struct flight_entry *entry)
     return entry->collective_seq >= 0 && entry->collective_seq <= HANG_MOST_SEQ;
 }
 
-// After which time it gives up; -1 unknown.
+// Its timeout; -1 unknown.
 static inline int64_t hang_timeout_ns(const struct flight_entry *entry)
 {
     bool known = entry->timeout_ms >= 0 && entry->timeout_ms < INT64_MAX / 1000000;
@@ -83,7 +83,7 @@ static inline int64_t hang_timeout_ns(const struct flight_entry *entry)
 MUST_CHECK bool hang_job_make(const struct flight *const *dumps, size_t count, struct arena *arena,
                               struct hang_job *job, struct err *err);
 
-// The same without what rests on other dumps: `here` and the members of groups.
+// The same without what depends on other dumps: `here` and the members of groups.
 MUST_CHECK bool hang_job_place(const struct flight *const *dumps, size_t count, struct arena *arena,
                                struct hang_job *job, struct err *err);
 

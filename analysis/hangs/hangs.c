@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From who waits for whom to whom to look at.
+// Concludes which ranks to look at from who waits for whom.
 #include "analysis/hangs/hangs.h"
 
 #include "analysis/hangs/hang_late.h"
@@ -50,8 +50,8 @@ static bool pick(const struct diagnosis *d, is_suspect *suspect, struct hang_fin
     return ranks;
 }
 
-// The smallest case in which the rank has one of some roles: it says most of its neighbors. NULL:
-// none.
+// The smallest case in which the rank has one of some roles: it says most about its neighbors.
+// NULL: none.
 static const struct hang_case *case_of(const struct diagnosis *d, int64_t rank, unsigned roles)
 {
     const struct hang_case *best = NULL;
@@ -237,7 +237,7 @@ static bool find_host(struct diagnosis *d, struct err *err)
     return add(d, finding, &out, err);
 }
 
-// The collective that the first rank of the finding has not finished, as which it is behind.
+// Names the collective by which the first rank of the finding is behind: one it has not finished.
 static void name_behind(const struct diagnosis *d, struct hang_finding *finding)
 {
     const struct hang_dump *dump = hang_find_dump(&d->job, finding->ranks[0]);

@@ -37,10 +37,10 @@ struct hangs {
     unsigned finding_count;  // at least one
     const int64_t *suspects; // ascending: of all findings that rest on more than an absent dump,
     size_t suspect_count;    // else of the first
-    const struct flight **dumps; // ascending by rank: those that were used, and
-    size_t dump_count;           //
-    const bool *used;            // of each dump that was given
-    bool gave_up;                // there were too many groups and ranks to compare the order of all
+    const struct flight **dumps; // ascending by rank: those that were used
+    size_t dump_count;
+    const bool *used; // of each dump that was given
+    bool gave_up;     // there were too many groups and ranks to compare the order of all
 };
 
 // Dumps without a rank are left out, as are all but the first of a rank. Everything lives in the

@@ -5,7 +5,7 @@
 
 #include "analysis/kernel_names/kernel_scan.h"
 
-// A grammar: false if the name is none of its own, and then out is unchanged.
+// A grammar: false if the name is not one of its names; out is then unchanged.
 typedef bool kernel_family(const struct kernel_text *text, struct kernel_decoded *out);
 
 kernel_family family_runtime;
@@ -33,7 +33,7 @@ kernel_family family_serving;
 kernel_family family_libraries;
 kernel_family family_triton;
 
-// Where the element type stands among the template arguments.
+// Where the element type is among the template arguments.
 enum type_from {
     FROM_NOWHERE,
     FROM_FIRST,  // the first, if it is a type
@@ -43,7 +43,7 @@ enum type_from {
     FROM_NESTED, // the first type among the arguments of an argument
 };
 
-// What a word in the name of a function means. Patterns are of kernel_matches.
+// What a word in the name of a function means. Patterns are those of kernel_matches.
 struct kernel_rule {
     const char *space; // namespaces; NULL: any
     const char *base;

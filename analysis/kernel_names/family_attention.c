@@ -232,7 +232,7 @@ static bool decode_flash3(const struct kernel_text *text, struct kernel_decoded 
 }
 
 // kernel_cutlass_..._flash_attncuteflash_fwd_sm100FlashAttentionForwardSm100_...: the arguments
-// tell strides, not whether the mask is causal.
+// show strides, not whether the mask is causal.
 static bool decode_flash4(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!str_starts_with(text->base, STR("kernel_cutlass_")) ||

@@ -14,7 +14,7 @@ static const struct {
     {"AllToAll", OP_all_to_all, false},
 };
 
-// The name of a kernel tells what was compiled, not what ran: any other algorithm or protocol may
+// The name of a kernel says what was compiled, not what ran: any other algorithm or protocol may
 // run in it.
 static void read_word(struct str token, bool reduces, struct kernel_decoded *out)
 {
@@ -87,7 +87,7 @@ static void read_nccl(const struct kernel_text *text, const struct kernel_tokens
     }
     out->library = LIBRARY_nccl;
     if (!kind_after(tokens->at[at], out, &reduces)) {
-        out->doubts |= DOUBT_LIBRARY; // RCCL's have the same beginning
+        out->doubts |= DOUBT_LIBRARY; // names of RCCL start the same
         return;
     }
     size_t complete = tokens->count - (text->cut ? 1 : 0);

@@ -108,7 +108,7 @@ bool family_cudnn(const struct kernel_text *text, struct kernel_decoded *out)
         return false;
     if (!apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
-    if (!is_cudnn && !kernel_has(text->raw, "cudnn")) // which its structures are called after
+    if (!is_cudnn && !kernel_has(text->raw, "cudnn")) // its structures are named after it
         out->doubts |= DOUBT_LIBRARY;
     return true;
 }

@@ -107,7 +107,7 @@ static bool is_class(struct str token)
     return str_is_one_of(token, classes, sizeof classes / sizeof *classes);
 }
 
-// Types come before the tile, K after it, and the layout after all that tells the operation.
+// Types come before the tile, K after it, and the layout after everything that shows the operation.
 static void settle(struct kernel_decoded *out)
 {
     out->settled = DOUBT_LIBRARY | DOUBT_REST | DOUBT_FLAGS;

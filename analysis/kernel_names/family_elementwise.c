@@ -107,7 +107,7 @@ static const struct functor *functor_of(struct str name)
     return NULL;
 }
 
-// Of a name that is cut: the function that all which start so have in common.
+// For a cut name: the function that all functors starting with it have in common.
 static const struct functor *functor_of_start(struct str start)
 {
     enum { TELLING = 4 };
@@ -179,7 +179,8 @@ static void lambda_types(struct str text, struct kernel_args *types)
     }
 }
 
-// Of a functor: its first argument, or what the lambda takes; of `where` the value.
+// The type of a functor: of its first argument, or of what the lambda takes; for `where` that of
+// the value.
 static enum kernel_type type_of(struct str functor, const struct kernel_args *args,
                                 enum kernel_func func)
 {
@@ -215,7 +216,7 @@ static struct str name_of(struct str functor)
     return kernel_last_of(kernel_head_of(functor));
 }
 
-// BinaryFunctor<A, B, R, op> tells the element type, its op the type of arithmetic.
+// BinaryFunctor<A, B, R, op> shows the element type, its op the type of the arithmetic.
 static bool read_wrapped_type(struct str given, struct kernel_decoded *out)
 {
     struct kernel_args outer;
@@ -234,7 +235,7 @@ static bool read_wrapped_type(struct str given, struct kernel_decoded *out)
     return true;
 }
 
-// What a functor is given as: complete, or up to a cut.
+// Reads a functor as it is given: complete, or up to a cut.
 static void read_functor(struct str given, bool is_open, struct kernel_decoded *out)
 {
     struct kernel_args args;

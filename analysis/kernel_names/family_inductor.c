@@ -55,7 +55,7 @@ static struct str longest_op(struct str rest, bool *is_known)
     return (struct str){rest.at, len};
 }
 
-// Adds an operator; words that are none, next to each other, are taken for one of another library.
+// Adds an operator; adjacent words that are not operators are taken for one of another library.
 static void add_op(struct str op, bool is_known, bool joins, struct kernel_decoded *out)
 {
     struct str *last = out->op_count ? &out->ops[out->op_count - 1] : NULL;
@@ -146,7 +146,7 @@ bool family_inductor(const struct kernel_text *text, struct kernel_decoded *out)
     set_flag_if(out, FLAG_persistent, str_equal(kind, STR("per")));
     bool is_template = out->op == OP_template_gemm;
     bool has_number = ops.len && str_is_digit(ops.at[ops.len - 1]);
-    if (!has_number) // which all have: the list may go on
+    if (!has_number) // all names have one: the list may go on
         out->doubts |= DOUBT_OPS | (is_template ? DOUBT_OP : 0);
     if (is_template)
         out->op = template_of(out);

@@ -111,7 +111,7 @@ static const struct kernel_rule rules[] = {
     {"at::*", "*flip*kernel*", PT, OP_copy, FROM_FIRST, {0}, 0},
 };
 
-// Whether a softmax is one of logarithms.
+// Whether it is a log_softmax.
 static bool is_log(const struct kernel_text *text)
 {
     enum { IS_LOG = 4 };

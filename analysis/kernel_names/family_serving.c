@@ -104,7 +104,7 @@ static const struct kernel_rule quantization[] = {
 };
 
 // The first type of Transformer Engine's kernels is often that of the arithmetic, which says
-// nothing of the data.
+// nothing about the data.
 static const struct kernel_rule owned[] = {
     {"*transformer_engine*", "rmsnorm_bwd*", 0, OP_rms_norm_bwd, FROM_NESTED, {0}, 0},
     {"*transformer_engine*", "rmsnorm_fwd*", 0, OP_rms_norm_fwd, FROM_NESTED, {0}, 0},
@@ -204,7 +204,8 @@ static void read_result(const struct kernel_text *text, struct kernel_decoded *o
     }
 }
 
-// Of a class "Sm100BlockScaledPersistentDenseGemmKernel", or of a file "gemm_sm120".
+// The architecture in the name of a class, "Sm100BlockScaledPersistentDenseGemmKernel", or of a
+// file, "gemm_sm120".
 static void read_cute_arch(struct str name, struct kernel_decoded *out)
 {
     static const char *const starts[] = {"Sm1", "Sm9", "_sm1", "_sm9"};
@@ -233,7 +234,7 @@ static const struct {
     {"gemm", OP_gemm},
 };
 
-// Of the first tensor among the parameters.
+// The type of the first tensor among the parameters.
 static enum kernel_type cute_type(struct str name)
 {
     static const struct {

@@ -152,7 +152,7 @@ static void read_cores(struct kernel_decoded *out)
     set_flag(out, FLAG_wmma);
 }
 
-// Each kernel's name goes on after its tile: the last word of one that ends before may be cut.
+// Each kernel's name continues after its tile: the last word of one that ends before may be cut.
 static void read_words(const struct kernel_tokens *tokens, bool cut, struct kernel_decoded *out)
 {
     bool has_tile = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of ATen whose names hold underscores themselves, for splitting the names of fused
-// kernels; of two that start alike the longer one is found. And those of one word, for knowing
+// kernels; of two that start alike the longer one is found. Then those of one word, which show
 // whether a list was understood.
 #ifndef ANALYSIS_INDUCTOR_OPS_H
 #define ANALYSIS_INDUCTOR_OPS_H

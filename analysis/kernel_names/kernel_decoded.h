@@ -28,7 +28,7 @@ enum kernel_doubt {
     DOUBT_ALL = 1023,
 };
 
-// A field that the name does not tell is 0, empty or KERNEL_CAUSAL_UNSAID.
+// A field that the name does not give is 0, empty or KERNEL_CAUSAL_UNSAID.
 struct kernel_decoded {
     enum kernel_library library;
     enum kernel_op op;

@@ -7,7 +7,7 @@
 
 #include "ingest/base/buf.h"
 
-// Adds {"name": ..., "library": ..., ...}: only what the name tells, and always "flags", "short",
+// Adds {"name": ..., "library": ..., ...}: only what the name says, and always "flags", "short",
 // "sure" and, unless all is sure, "unsure" with the fields that are a reading rather than a fact.
 void kernel_json(struct str name, const struct kernel_decoded *decoded, struct buf *out);
 

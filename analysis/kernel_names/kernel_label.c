@@ -83,7 +83,7 @@ static const char *op_text(enum kernel_op op)
     return kernel_op_word(op);
 }
 
-// Libraries that a reader knows a kernel by; of most products the library says little.
+// Libraries that a reader knows a kernel by; for most matrix products the library says little.
 static const char *library_text(const struct kernel_decoded *decoded)
 {
     bool is_fa2 = kernel_has_flag(decoded, FLAG_fa2);

@@ -6,7 +6,7 @@
 #include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/kernel_names/kernel_text.h"
 
-// The whole text as a number, a suffix such as "ul" allowed; false: it is none below 1e8.
+// The whole text as a number, a suffix such as "ul" allowed; false if it is not a number below 1e8.
 bool scan_number(struct str text, int32_t *number);
 
 // The number after a prefix: "align8". False if the rest is no number.
@@ -38,10 +38,10 @@ size_t scan_tuple(struct str type, int32_t *sizes, size_t max);
 // Of "true", "false", "1", "0"; -1 for anything else or without such an argument.
 int scan_bool(const struct kernel_args *args, size_t index);
 
-// Of a name that is cut: all that its rest may change is in doubt.
+// For a cut name: puts in doubt everything that the missing rest may change.
 void doubt_unsettled(struct kernel_decoded *out);
 
-// Whether one of the words is as the pattern says.
+// Whether one of the words matches the pattern.
 bool scan_has_token(const struct kernel_tokens *tokens, const char *pattern);
 
 void set_flag(struct kernel_decoded *out, enum kernel_flag flag);

@@ -39,7 +39,7 @@ static bool trim(struct str *name)
     return false;
 }
 
-// The length of "(type)" before a number; 0: it is none.
+// The length of "(type)" before a number; 0: it is not one.
 static size_t cast_length(struct str rest)
 {
     size_t at = 1;
@@ -313,8 +313,8 @@ bool kernel_matches(struct str text, const char *pattern)
     return str_ends_with(text, str_of(pattern));
 }
 
-// "std::enable_if<...>::type f<...>": the function comes after the type of its result. Of such a
-// type no bracket says where it ends, for "<" and ">" compare in it.
+// "std::enable_if<...>::type f<...>": the function comes after the type of its result. No bracket
+// shows where such a type ends, because "<" and ">" compare in it.
 static struct str without_result(struct str name)
 {
     struct str end = STR(">::type ");

@@ -43,10 +43,10 @@ void kernel_brackets_step(struct kernel_brackets *open, struct str text, size_t 
 // The complete template arguments of "a::b<c, d<e>>"; one that touches a cut is left out.
 void kernel_args_of(struct str type, struct kernel_args *args);
 
-// The arguments and, of a name that is cut, the beginning of the last one: true if there is one.
+// The arguments and, for a cut name, the start of the last one: true if there is one.
 bool kernel_open_args_of(struct str type, struct kernel_args *args);
 
-// Of the whole name.
+// Same for the whole name.
 bool kernel_open_args(const struct kernel_text *text, struct kernel_args *args);
 
 // "a::b" of "a::b<c>", and "b" of "a::b".
@@ -67,7 +67,7 @@ void kernel_tokens_of(struct str name, struct kernel_tokens *tokens);
 // Whether text, at any place, has the word.
 bool kernel_has(struct str text, const char *word);
 
-// Whether the whole text is as the pattern says, in which a star stands for any text.
+// Whether the whole text matches the pattern, in which a star stands for any text.
 bool kernel_matches(struct str text, const char *pattern);
 
 #endif

@@ -64,7 +64,7 @@
     X(dispatch) X(pageable) X(pinned) X(blit)
 // clang-format on
 
-// In each enumeration 0 means that the name does not tell.
+// In each enumeration 0 means that the name does not say.
 #define KERNEL_WORD_LIBRARY(word) LIBRARY_##word,
 #define KERNEL_WORD_OP(word)      OP_##word,
 #define KERNEL_WORD_TYPE(word)    TYPE_##word,

@@ -197,8 +197,8 @@ static bool add_device(struct memory *memory, struct report *report, struct err 
     return add_row(memory, report, err);
 }
 
-// Of the points of a device those in a part of the trace; what it held before the first of them is
-// held at the start.
+// Keeps the points of a device that are in a part of the trace; what it held before the first of
+// them is its level at the start.
 static void keep_chosen(const struct facts_part *part, struct memory_curve *curve)
 {
     uint32_t count = 0;

@@ -58,7 +58,8 @@ enum precision dtype_precision(enum dtype dtype);
 // fp32 becomes tf32 if the kernel's name says so.
 enum precision precision_refine(enum precision precision, struct str kernel);
 
-// Of a matrix product of which only the kernel is known; PRECISION_NONE if its name does not tell.
+// The precision of a matrix product of which only the kernel is known; PRECISION_NONE if its name
+// does not show it.
 enum precision precision_of_kernel(struct str kernel);
 
 // "bf16", ...; "unknown" for none.

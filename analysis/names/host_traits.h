@@ -8,7 +8,7 @@
 
 enum host_trait {
     HOST_SYNC,        // a call that returns when the device has finished
-    HOST_SYNC_ALL,    // such a call, when all of its streams have
+    HOST_SYNC_ALL,    // such a call that waits for all of its streams
     HOST_ALLOCATOR,   // a call that allocates or frees device or pinned memory
     HOST_LOADING,     // an operator, annotation or frame of a data loader
     HOST_STREAM_WAIT, // a call that makes a stream wait for an event on another

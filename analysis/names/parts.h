@@ -25,7 +25,7 @@ int64_t parts_recorded_ns(const struct parts *parts);
 // Fills the group times, from `column` on.
 void parts_row(struct row *row, unsigned column, const struct parts *parts);
 
-// Reads them back from a table's row, whose group times starts at that column.
+// Reads them back from a table's row; `times` is the first column of its group times.
 struct parts parts_read(const struct table *table, size_t row, unsigned times);
 
 #define PARTS_MOST_NS (INT64_C(1) << 55) // of a recording: a year

@@ -79,7 +79,7 @@ static bool try_setup(struct search *search, const struct plan_job *job, struct 
     return false;
 }
 
-// Of one GPU there is nothing to shard, and without training nothing to recompute.
+// With one GPU there is nothing to shard, and without training nothing to recompute.
 static bool try_kinds(struct search *search, struct plan_job job, struct err *err)
 {
     bool trains = job.optimizer != PLAN_NO_OPTIMIZER;

@@ -98,7 +98,7 @@ static bool find_center(struct sayings *all, int64_t *center_ns, double *spread_
     return lowers + uppers > 0;
 }
 
-// Of all values together around the center.
+// The spread of all values together around the center.
 static double spread_of(const struct sayings *all, int64_t *values, int64_t center_ns)
 {
     size_t count = 0;

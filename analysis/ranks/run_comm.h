@@ -77,7 +77,7 @@ struct comm_rank {
     uint32_t clock_calls; // matches that the offset is based on
     int64_t offset_ns;    // to be added to its clock; 0 for the lowest rank of a component
     int64_t error_ns;     // p95 of the distances of its ends from the others', -1: unknown
-    // Added besides: from a time of its clock on this much per ns, and each jump after its time.
+    // Also added: from a time of its clock on this much per ns, and each jump after its time.
     // Relative to the majority of ranks, or the lowest one.
     double drift;
     int64_t drift_from_ns;
@@ -86,7 +86,7 @@ struct comm_rank {
     } jumps[RUN_MAX_JUMPS];
     uint32_t jump_count;
     int64_t origin_ns;       // start of its window on its clock
-    double work_ratio;       // its time for the work it has in common with others over theirs, NaN
+    double work_ratio;       // its time for work that others have, too, over theirs; NaN: unknown
     struct comm_sums steady; // over its steady steps
 };
 
@@ -134,8 +134,7 @@ struct run_comm {
     struct budget *budget;
     struct cores *cores;        // whose free ones may help; NULL: none
     struct comm_rank *ranks;    // ascending by rank
-    const uint32_t *recordings; // of each rank, whose groups are separate then; NULL: all are of
-                                // one
+    const uint32_t *recordings; // of each rank: groups do not span them; NULL: there is only one
     struct comm_op *ops;
     struct comm_group *groups;
     // A group's collectives are consecutive, by begin, and so are the sends of one rank to another.

@@ -5,7 +5,7 @@
 
 #include "analysis/ranks/run_comm.h"
 
-// So many are worth a helper, as they take some hundred microseconds.
+// This many are worth a helper thread: they take a few hundred microseconds.
 enum { RUN_MATCHES_EACH = 1024, RUN_RANKS_EACH = 16 };
 
 // Fills matches and members, and each event's match, which is RUN_NONE before. Takes the recorded

@@ -14,7 +14,7 @@
 
 // Calls of one group, kind, type and size.
 struct kind_row {
-    uint32_t op, first, calls; // op: any of theirs
+    uint32_t op, first, calls; // op: that of any of the calls
     uint32_t class;            // shared by rows that are equal except for the ranks
     int64_t median_ns;         // of the matches' transfers
     int64_t excess_ns;

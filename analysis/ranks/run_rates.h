@@ -19,7 +19,7 @@ struct rank_rate {
     bool sure;        // grids or shapes show that the work is the same
     int64_t slow_ns;  // of a slow rank: its extra time
     uint32_t kernels; // of a slow rank: those that take longer
-    struct str kernel;         // of those, the costliest
+    struct str kernel;         // of a slow rank: the costliest of those
     int64_t call_ns, usual_ns; // per call of that kernel, here and usually
 };
 

@@ -27,7 +27,7 @@ struct replay_rank {
     int64_t saved_ns;      // in its steady steps
 };
 
-// Where a rank goes on, in the heap: computing it for each comparison took a fifth of a join.
+// Where a rank continues, in the heap: computing it for each comparison took a fifth of a join.
 struct point {
     int64_t at_ns; // on the common clock
     uint32_t rank;

@@ -122,8 +122,8 @@ static bool is_tensor(const struct team *team)
            !often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD);
 }
 
-// Without phases: reductions alone are of gradients if the job trains. If nothing shows that it
-// does they are of activations, of which every layer has some: a single one per step is neither.
+// Without phases: reductions alone carry gradients if the job trains. If nothing shows that it
+// does, they carry activations, which every layer reduces: a single one per step is neither.
 static enum role role_without_phases(const struct strategy *all, const struct team *team)
 {
     bool gathers = strategy_use_of_kind(team, USE_ALL_GATHER) >= SELDOM;
@@ -426,7 +426,7 @@ static void put_word(struct buf *text, enum role role, int64_t degree)
         buf_i64(text, degree);
 }
 
-// Of families that differ only in size, only the largest is named: experts share less than the
+// Among families that differ only in size, only the largest is named: experts share less than the
 // rest.
 static bool add_overall(const struct strategy *all, struct buf *text, struct report *report,
                         struct err *err)

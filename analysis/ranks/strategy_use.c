@@ -110,7 +110,7 @@ static int64_t steps_of(const struct comm_rank *rank, bool steady)
     return steps ? steps : 1;
 }
 
-// Of a team's groups, the one with most ranks shows who is there.
+// Among a team's groups, the one with most ranks shows who is there.
 static void count_steps(const struct run_comm *comm, struct strategy_use *use)
 {
     for (uint32_t g = 0; g < comm->group_count; g++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step is a longest path, which is convex in what is taken off a kernel: what one part more
-// brings never grows, so the last part that brings its whole time is found by bisection.
+// A step is a longest path, whose length is convex in what is taken off a kernel: each further part
+// brings no more than the one before, so the last part that brings its whole time is found by
+// bisection.
 #include "analysis/replay/breakpoint.h"
 
 #include <string.h>

@@ -30,7 +30,7 @@ static int turn_of(const struct change *change)
     return 3;
 }
 
-// Equal only if nothing tells them apart.
+// Equal only if nothing distinguishes them.
 static int compare_changes(const struct change *a, const struct change *b)
 {
     int order = turn_of(a) - turn_of(b);

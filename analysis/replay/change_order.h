@@ -5,7 +5,7 @@
 
 #include "analysis/replay/change.h"
 
-// Whether it selects time of threads; all of it.
+// Whether it selects time of threads; and whether all of it.
 bool change_is_of_host(const struct change *change);
 bool change_is_whole_host(const struct change *change);
 

@@ -28,7 +28,7 @@ static int compare_others(const void *a, const void *b)
     return order ? order : str_compare(x->types, y->types);
 }
 
-// Rows that differ in their work only are one.
+// Rows that differ only in their work are merged.
 static bool read_others(const struct table *roofline, struct arena *arena, struct others *others,
                         struct err *err)
 {
@@ -75,7 +75,7 @@ static double factor_of(const struct work_rows *rows, const struct work_row *row
     return found->busy_ns / found->calls / ((double)row->busy_ns / (double)row->calls);
 }
 
-// Of the device events of an operator's call.
+// Sets the factor of the device events of an operator's call.
 static void place(const struct work_rows *rows, uint32_t c, double factor, double *factors)
 {
     const struct facts *facts = rows->facts;

@@ -9,7 +9,7 @@
 #define COUNTERPART_NONE (-1.0)
 
 // A factor per device event, in arena: the mean time of a call of the same operator with the same
-// shapes and types in the other run's roofline, of that here. COUNTERPART_NONE without one.
+// shapes and types in the other run's roofline over that here. COUNTERPART_NONE without one.
 MUST_CHECK bool counterpart_factors(const struct facts *facts, const struct table *roofline,
                                     struct arena *arena, const double **factors, struct err *err);
 

@@ -33,7 +33,7 @@ enum path_part path_part_of(const struct facts *facts, const struct rank_graph *
 struct going_back {
     const struct path_span *span;
     const struct path_reader *reader;
-    int64_t at_ns; // what comes after was given
+    int64_t at_ns; // everything after it has been given
 };
 
 // Gives the time from `from_ns` on, as far as it is within the span.

@@ -34,7 +34,7 @@ struct path_span {
     int64_t begin_ns, end_ns;
 };
 
-// Who wants to know.
+// Who receives the pieces.
 struct path_reader {
     bool (*visit)(void *context, const struct path_piece *piece, struct err *err);
     void *context;

@@ -36,7 +36,8 @@ static bool is_host_wait(const struct gap *gap)
            (gap->cause == IDLE_HOST_COMPUTE || gap->cause == IDLE_LAUNCH_OVERHEAD);
 }
 
-// From before the launch, whose start the event waits for, back to the start of the wait.
+// Takes a wait off what precedes the launch, for whose start the event waits, back to the start of
+// the wait.
 static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
 {
     const struct rank_graph *graph = taking->graph;
@@ -134,9 +135,9 @@ static void note_wait(void *context, const struct atom *atom)
         (atom->gap && finding->claim(taking->the_case, finding->context, atom) > 0);
 }
 
-// A run that nobody records has a host that is faster by the profiler's time, and the same device.
-// So what shorter device events bring shows without that time only, and what is dropped of the host
-// takes its part of it along: both replays are without. Waits that are claimed have it in them.
+// Without the profiler the host is faster by its time, and the device is the same. So what shorter
+// device events bring shows only without that time, and host work that is dropped takes its part of
+// it along: both replays leave it out. Claimed waits include it.
 static bool is_unrecorded(struct taking *taking)
 {
     enum finding_gain gain = taking->finding->gain;

@@ -33,7 +33,7 @@ static bool is_steady(const struct job_rank *rank, uint32_t node)
            begin_ns < steps[graph->steps[graph->step_count - 1].step].end_ns;
 }
 
-// Of the time within its steady steps, by kind.
+// Sums the time within its steady steps, by kind.
 static void sum_kinds(const struct job_rank *rank, const int64_t *dur, int64_t *sums)
 {
     for (uint32_t n = 0; n < rank->whatif->graph.graph.node_count; n++) {
@@ -49,7 +49,7 @@ static uint32_t compute_count(const struct job_rank *rank)
     return first[CLASS_COMPUTE + 1] - first[CLASS_COMPUTE];
 }
 
-// Of the ranks with about as many kernels as this one: stages of a pipeline differ.
+// The median over the ranks with about as many kernels as this one: stages of a pipeline differ.
 static int64_t peer_median(const struct job_replay *job, const int64_t *sums, uint32_t r,
                            int64_t *sorted)
 {
@@ -66,9 +66,10 @@ static int64_t peer_median(const struct job_replay *job, const int64_t *sums, ui
 
 // --- where a rank takes longer -------------------------------------------------------------------
 
-// A node's excess is one of few, rather than noise, from that share of the rank's in a step.
+// From this share of the rank's excess in a step on, a node's excess is one of few rather than
+// noise.
 #define NOTABLE_PIECE 0.05
-#define NOTABLE_PART  0.9 // of the excess that such nodes are together
+#define NOTABLE_PART  0.9 // of the excess must be in such nodes
 
 enum { MOST_COMPARED = 63 }; // peers whose nodes are compared one by one
 
@@ -184,7 +185,7 @@ static double keep_notable(const struct kind_nodes *nodes, const struct job_rank
 
 // --- all ranks ----------------------------------------------------------------------------------
 
-// Noise is not worth a look at each node.
+// Smaller differences are noise, not worth a look at each node.
 #define NOTABLE_SHARE 0.005
 
 // While all ranks are balanced; before: the times until then.

@@ -270,7 +270,8 @@ static uint32_t rank_with(const struct job_replay *job, uint32_t node)
     return low;
 }
 
-// The rank that a delay is of: that of what it delayed, or of the steps after their last work.
+// The rank that a delay belongs to: that of what it delayed or, after the last work, that of the
+// steps.
 static uint32_t delayed_rank(const struct summing *summing, uint32_t node)
 {
     const struct job_replay *job = summing->job;
@@ -280,7 +281,7 @@ static uint32_t delayed_rank(const struct summing *summing, uint32_t node)
         return node - job->first_origin;
     if (node < job->first_arrival)
         return rank_with(job, node);
-    uint32_t from = replay_edge_to(&job->graph, node, 0).from; // what arrives is of one rank
+    uint32_t from = replay_edge_to(&job->graph, node, 0).from; // what arrives belongs to one rank
     return from < job->first_origin ? rank_with(job, from) : from - job->first_origin;
 }
 
@@ -410,7 +411,7 @@ static void fill_steps(const struct job_replay *job, const struct replayed *all,
     }
 }
 
-// answers NULL: nobody asks how much time is selected.
+// answers NULL: how much time is selected is not wanted.
 static bool change_all(const struct job_replay *job, const struct change_list *list, int64_t *dur,
                        struct whatif_answer *answers, struct err *err)
 {

@@ -89,7 +89,7 @@ static void list_edge(struct listing *listing, struct replay_edge edge)
         listing->edges[listing->count++] = edge;
 }
 
-// Nothing may start without a reason: what waits for nothing else goes on waiting.
+// Nothing may start without a reason: what waits for nothing else keeps waiting.
 static void list_node(struct listing *listing, uint32_t node)
 {
     const struct replay_graph *graph = listing->graph;

@@ -183,7 +183,7 @@ static bool learn_delays(struct graph_build *build, struct err *err)
 
 // --- nodes --------------------------------------------------------------------------------------
 
-// Of a node that is no device event: its call, graph->call_count for all others.
+// For a node that is not a device event: its call, graph->call_count for all others.
 static uint32_t call_of(const struct facts *facts, const struct rank_graph *graph, uint32_t node)
 {
     uint32_t call = (node - facts->device_count) / 2;

@@ -14,7 +14,7 @@ struct host_call {
     uint32_t event, track;
     uint32_t launch; // index into facts.launches, or FACTS_NONE
     bool synchronizes;
-    bool of_all_streams; // it waits for the last work of each
+    bool of_all_streams; // it waits for the last work of every stream
 };
 
 // A device event that another one waits for; next: index of one more for the same, or FACTS_NONE.
@@ -24,7 +24,7 @@ struct await {
 
 // What a device was given ahead of its work.
 struct launch_queue {
-    uint32_t depth;      // so many launches and no more; 0: it was never full
+    uint32_t depth;      // the most launches that it takes; 0: it was never full
     int64_t usual_ns;    // what a launching call takes
     struct keyed *ended; // launched device events by end: key, a
     uint32_t ended_count;
@@ -69,7 +69,7 @@ static inline struct work_node graph_build_work(uint32_t event, uint32_t track, 
     return (struct work_node){event, track & ((1u << 29) - 1), kind & 7};
 }
 
-// A node of a device event or a call, in their order; and any other, after those.
+// Adds the node of a device event or a call, in their order; or any other, after those.
 MUST_CHECK bool graph_build_node(struct graph_build *build, int64_t dur_ns, uint32_t *index,
                                  struct err *err);
 MUST_CHECK bool graph_build_other(struct graph_build *build, struct work_node node, int64_t dur_ns,

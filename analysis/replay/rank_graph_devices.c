@@ -8,7 +8,8 @@
 enum { MOST_WAITS = 16 };
 // The most that starting an event takes when nothing holds it up. Longer is unexplained.
 #define START_NS 10000
-// By which it follows what held it up, where that is a guess; and what is worth a guess.
+// How long after what held it up an event starts, where that is a guess; and the shortest delay
+// worth a guess.
 #define FOLLOWS_NS 2000
 
 // What a device event waited for, and when it would have started because of that.
@@ -42,7 +43,7 @@ static void add_launch(struct graph_build *build, struct holds *holds, uint32_t 
 {
     const struct device_event *event = &build->facts->devices[device];
     uint32_t before = build->previous[device];
-    // Of a graph's events, those after the first of a stream follow that.
+    // Of a graph's events on a stream only the first waits for the launch: the others follow it.
     if (event->launch == FACTS_NONE ||
         (before != FACTS_NONE && build->facts->devices[before].launch == event->launch))
         return;
@@ -92,7 +93,7 @@ static struct held *last_hold(struct holds *holds)
     return last;
 }
 
-// Something that nobody recorded held it up: probably what ended on another stream just before, be
+// Something that was not recorded held it up: probably what ended on another stream just before, be
 // it by an event or because the device had no room for both.
 static void add_suspect(struct graph_build *build, struct holds *holds, uint32_t device)
 {

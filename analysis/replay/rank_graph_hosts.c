@@ -107,7 +107,7 @@ bool graph_build_calls(struct graph_build *build, struct err *err)
 
 // --- waiting for a device -----------------------------------------------------------------------
 
-// Of all the device events of a launch, the one that ends last.
+// The device event of a launch that ends last.
 static uint32_t last_of_launch(const struct graph_build *build, uint32_t launch)
 {
     const struct device_event *devices = build->facts->devices;
@@ -168,8 +168,8 @@ static bool is_handed_over(const struct graph_build *build, uint32_t c)
                                 calls_in_a_row(build, c - HANDED_CALLS) == HANDED_CALLS);
 }
 
-// When the thread goes on recording, if it recorded nothing until near the end of a stretch before
-// a call; INT64_MIN otherwise.
+// When the thread's events resume, if it recorded nothing until near the end of a stretch before a
+// call; INT64_MIN otherwise.
 static int64_t silent_until(const struct graph_build *build, const struct host_call *call,
                             int64_t from_ns)
 {
@@ -205,7 +205,7 @@ static int64_t busy_ns(const struct graph_build *build, uint32_t last, int64_t f
 }
 
 // In a recording without any synchronizing call, a thread that records nothing while its device
-// works through what it launched waits for that, until it goes on. FACTS_NONE: it does not.
+// works through what it launched waits for that, until it continues. FACTS_NONE: it does not.
 static uint32_t awaited_silently(const struct graph_build *build, const struct host_call *call,
                                  int64_t from_ns, int64_t *until_ns)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device takes so many launches ahead and no more: with a full queue, a launching call returns
-// once the device has done with what was launched that many launches before.
+// A device takes a limited number of launches ahead: with a full queue, a launching call returns
+// once the device is done with what was launched that many launches before.
 #include "analysis/replay/rank_graph_build.h"
 
 #include "ingest/base/search.h"
 
 // Shallower queues are not what held a call up.
 #define LEAST_DEPTH 256
-// A call takes long from this on, and from so many times the median on.
+// A long call takes at least this, and at least this many times the median.
 #define LONG_CALL_NS   15000
 #define LONG_CALL_OF   4
-#define LEAST_BLOCKED  64 // calls, and half of all long ones: else nothing says so
+#define LEAST_BLOCKED  64 // such calls, and half of all long ones: fewer do not show a full queue
 #define IS_FULL(depth) ((depth) - (depth) / 32) // slots are given back a few at a time
 
 static uint32_t ended_by(const struct launch_queue *queue, int64_t time_ns)
@@ -44,7 +44,7 @@ static bool list_ended(const struct graph_build *build, struct launch_queue *que
     return true;
 }
 
-// When a call returned, so many launches had not ended.
+// How many launches had not ended when a call returned.
 static uint32_t ahead_of(const struct graph_build *build, const struct launch_queue *queue,
                          uint32_t c)
 {

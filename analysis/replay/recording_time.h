@@ -5,7 +5,7 @@
 
 #include "analysis/replay/rank_graph.h"
 
-// Fills it per node, at most the node's time; 0 where the profiler's time per operator is not
+// Fills that per node, at most the node's time; 0 where the profiler's time per operator is not
 // known. It lives in arena.
 MUST_CHECK bool recording_time(const struct facts *facts, const struct rank_graph *graph,
                                struct arena *arena, int64_t **ns, struct err *err);

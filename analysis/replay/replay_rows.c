@@ -133,7 +133,7 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
     return add_to_path(placing, part, piece->node, piece->ns, err);
 }
 
-// Of the unchanged replay.
+// Adds the paths of the unchanged replay.
 static bool add_paths(struct placing *placing, struct err *err)
 {
     const struct whatif *whatif = placing->whatif;
@@ -217,7 +217,7 @@ static bool find_breakpoint(void *context, struct err *err)
     return breakpoint_find(asked->whatif, &kernel, &place->breakpoint_ns, err);
 }
 
-// Of the kernels that hold the steps up most; places are sorted.
+// Finds those of the kernels that hold the steps up most; places are sorted.
 static bool find_breakpoints(struct placing *placing, int64_t steps_ns, struct err *err)
 {
     struct asked asked[MOST_BREAKPOINTS];

@@ -3,7 +3,7 @@
 
 #include "analysis/work/work_roofline.h"
 
-// Of the device events of an operator's call.
+// Sets the factor of the device events of an operator's call.
 static void place(const struct facts *facts, const struct work_rows *rows, uint32_t c, double left,
                   double *factors)
 {

@@ -107,7 +107,7 @@ struct range {
     double mean, low, high;
 };
 
-// What further steps stay within, as far as so few steps tell.
+// What further steps stay within, as far as so few steps show.
 static struct range range_of(const struct whatif_answer *answer,
                              double (*value)(const struct whatif_step *step))
 {

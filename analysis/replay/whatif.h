@@ -10,7 +10,8 @@
 // of the device time explained.
 #define WHATIF_MAX_ERROR 0.03
 #define WHATIF_MIN_KNOWN 0.9
-// An interval is never narrower than this to either side: a change is not exactly what was undone.
+// An interval is never narrower than this to either side: a modelled change is never exactly the
+// real one.
 #define WHATIF_LEAST_ERROR 0.001
 // Nor than this share of what the change brings: a graph is a model. The second is of changes after
 // which other things wait for each other.
@@ -53,7 +54,7 @@ MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, stru
 
 // What the changes bring; without any: how well the replay reproduces the steps. path: where the
 // changed steps' time goes then, all steady ones together, measured less what the replay gained to
-// the nanosecond; NULL: nobody asks. Any threads at a time.
+// the nanosecond; NULL: not wanted. Any threads at a time.
 MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
                               struct arena *arena, struct whatif_answer *answer,
                               struct path_sums *path, struct err *err);

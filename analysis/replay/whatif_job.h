@@ -12,7 +12,7 @@ struct whatif_source {
     const char *name; // for messages
 };
 
-// A rank with all that its replay stands on.
+// A rank with all that its replay needs.
 struct whatif_rank {
     const char *name;
     int64_t number;
@@ -42,7 +42,7 @@ void whatif_job_close(struct whatif_job *job);
 MUST_CHECK bool whatif_job_add(struct whatif_job *job, const struct whatif_source *source,
                                const struct analysis_options *options, struct err *err);
 
-// Sorts the ranks; of several it gets ready to join them. ERR_USAGE if two are the same.
+// Sorts the ranks; if there are several, prepares to join them. ERR_USAGE if two are the same.
 MUST_CHECK bool whatif_job_sort(struct whatif_job *job, struct err *err);
 
 // Whether it needs the ranks' tables: then add those of each rank in order, and join.
@@ -65,8 +65,8 @@ MUST_CHECK bool whatif_job_view(const struct whatif_job *job, const struct chang
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
                            uint32_t change);
 
-// The rank that stands for the job by answers without a change, the one with the lower-median step;
-// why there is no answer, NULL: there is one.
+// The rank that represents the job, given the answers without a change: the one with the
+// lower-median step; and why there is no answer, NULL: there is one.
 uint32_t whatif_job_headline(const struct whatif_job *job, const struct whatif_answer *base);
 const char *whatif_job_refusal(const struct whatif_job *job, const struct whatif_answer *base);
 

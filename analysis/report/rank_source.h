@@ -17,7 +17,7 @@ struct rank_source {
     bool (*load)(void *context, size_t index, const struct table_desc *const *known,
                  struct report *report, struct err *err);
     struct cores *cores; // whose free ones may help; NULL: all on the calling thread
-    // Other files that say something of the run, with the tables of evidence_tables: load gives
+    // Other files that say something about the run, with the tables of evidence_tables: load gives
     // them at the indices after those of the ranks.
     size_t evidence_count;
 };

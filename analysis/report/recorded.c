@@ -3,7 +3,7 @@
 
 #include "analysis/stats/time_text.h"
 
-// Beyond the most, the steps of the two are not the same.
+// Beyond MOST_SLOWER they are not the same steps.
 #define LEAST_SLOWER 1.1
 #define MOST_SLOWER  3.0
 

@@ -24,7 +24,7 @@ unsigned trust_doubt(const struct table_desc *desc);
 // The item that counts the secrets of the file.
 #define TRUST_SECRETS "secrets"
 
-// The setting by which the hook says how long a step took that it did not record, in nanoseconds.
+// The setting in which the hook says how long a step took without recording, in nanoseconds.
 #define TRUST_PLAIN_STEP "stepscope.unrecorded_step_ns"
 
 // The count of an item in the table; 0 if it is missing.

@@ -260,7 +260,7 @@ static bool put_ops(struct buf *out, const struct table *table, struct err *err)
     return true;
 }
 
-// Those are other tables' rows in their own form.
+// Rows of range_rows are those of other tables in a form for storing.
 static struct report without_range_rows(const struct report *report)
 {
     struct report shown = *report;

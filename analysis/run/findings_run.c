@@ -271,7 +271,7 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
     return true;
 }
 
-// What monitors recorded that costs at least so much and less than `below_ns`.
+// Adds findings about what monitors recorded that cost from_ns or more and less than below_ns.
 static bool add_hardware(const struct run_case *the_case, int64_t from_ns, int64_t below_ns,
                          struct report *report, struct err *err)
 {

@@ -27,7 +27,7 @@ struct run_case {
     int64_t steps;                    // its steady steps, 1 or more
     int64_t all_steps;                // all of its steps, 1 or more
     int64_t step_ns;                  // mean steady step
-    int64_t part_ns[RUN_PART_COUNT];  // of that, of the headline rank
+    int64_t part_ns[RUN_PART_COUNT];  // parts of step_ns, of the headline rank
     size_t ranks;                     // with a trace
     const struct table *own;          // findings of the headline rank, NULL: none
     const struct rank_rate *rates;    // of all ranks, ascending; NULL: unknown

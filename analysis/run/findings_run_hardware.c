@@ -31,7 +31,7 @@ static const char *list_gpus(const struct run_case *the_case, const bool *chosen
             gpus[count++] = table_cell(monitors, i, MONITORS_GPU)->i;
     if (!gpus)
         return NULL;
-    // In the order of the files, which are several for as many hosts.
+    // Rows are in the order of the files, one for each host.
     bool ascending = true;
     for (size_t i = 1; i < count; i++)
         ascending = ascending && gpus[i - 1] < gpus[i];
@@ -57,7 +57,7 @@ static const char *name_gpus(const struct run_case *the_case, const bool *chosen
                  : arena_printf(the_case->arena, err, "%zu GPU%s", count, count > 1 ? "s" : "");
 }
 
-// Whether the row of rank_monitors is of this GPU.
+// Whether the row of rank_monitors is about this GPU.
 static bool is_of_gpu(const struct table *ranks, size_t row, const struct table *monitors,
                       size_t monitor)
 {
@@ -288,7 +288,7 @@ static bool has_busy_mate(const struct table *monitors, size_t row)
     return false;
 }
 
-// Whether the GPUs of all ranks are known and these are none of them.
+// Whether the GPUs of all ranks are known and these are not among them.
 static bool is_unused(const struct run_case *the_case, const bool *idle)
 {
     const struct table *monitors = the_case->monitors;

@@ -54,8 +54,8 @@ MUST_CHECK bool run_copy_rank(const struct run *run, size_t rank, const struct r
                               struct err *err);
 MUST_CHECK bool run_copy_headline(const struct run *run, struct err *err);
 
-// Records the numbers of a rank's steps; then, from those and the heads, which ranks are of one job
-// (run_jobs.c).
+// Records the numbers of a rank's steps; then, from those and the heads, which ranks belong to one
+// job (run_jobs.c).
 void run_note_steps(struct run *run, size_t rank, const struct report *report);
 MUST_CHECK bool run_find_jobs(struct run *run, struct err *err);
 

@@ -74,7 +74,7 @@ const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
         {"tokens_per_j", "Tokens per joule", "1/J",
          "Tokens per joule: tokens per second of one GPU divided by its power.", true,
          FIGURE_FOLLOWS},
-    // By the store, as people enter the price.
+    // Computed by the store, as people enter the price.
     [RUN_FIGURE_COST] = {RUN_FIGURE_COST_METRIC, "Cost per million tokens", "",
                          "Price of a GPU's hour, as entered in gpu_hour_price, by what it does.",
                          false, FIGURE_FOLLOWS},
@@ -173,7 +173,8 @@ static bool was_used(const struct table *monitors, size_t row)
     return idle->null || idle->f < 1;
 }
 
-// What GPU it is, unless a trace says it; the memory of a run that has it from nowhere else.
+// The GPU, unless a trace names it, and its memory; and the memory used, if neither log nor trace
+// says it.
 static void take_device(struct figures *figures, const struct table *monitors, size_t row)
 {
     const struct cell *name = table_cell(monitors, row, MONITORS_NAME);
@@ -334,7 +335,8 @@ static void derive_rates(struct figures *figures, enum origin origin)
         values[RUN_FIGURE_TOKENS_OF_GPU] = tokens / gpus;
 }
 
-// That of the job's matrix products; without a word of it what large models are trained in.
+// The precision of the job's matrix products; if nothing says it, the one that large models are
+// trained in.
 static enum precision precision_of(const struct report *report)
 {
     struct str fp8 = run_stated(report, "fp8"), precision = run_stated(report, "precision");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures by which runs are listed, sorted, compared and reported, out of whatever was
-// uploaded: the training log, the trace, or both.
+// The figures by which runs are listed, sorted, compared and reported, from whatever was uploaded:
+// the training log, the trace, or both.
 #ifndef ANALYSIS_RUN_FIGURES_H
 #define ANALYSIS_RUN_FIGURES_H
 

@@ -11,8 +11,8 @@ struct dumps {
     const struct rank_source *source;
     struct budget *budget;
     struct arena arena;
-    struct evidence read; // the dump that is read, and the texts of all
-    struct flight *at;    // whose texts are those
+    struct evidence read; // the dump being read, and the texts of all dumps
+    struct flight *at;    // the dumps read so far; their texts are in `read`
     const struct flight **flights;
     size_t count;
 };

@@ -96,7 +96,7 @@ static int64_t nodes_of_span(struct str span)
     return str_equal(span, STR("intra-node")) ? 1 : LINK_NODES_SEVERAL;
 }
 
-// That of all groups of that name, if they agree.
+// The number of nodes of all groups of that name, if they agree.
 static int64_t nodes_of_group(const struct table *waits, struct str group)
 {
     int64_t nodes = 0;

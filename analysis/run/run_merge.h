@@ -20,7 +20,7 @@ enum merge_rule {
     MERGE_RANKS,        // ranks that have such a row
     MERGE_SPREAD,       // five columns: minimum, median, maximum, variation, and the heaviest row's
                         // rank
-    MERGE_LATER,        // null: not of the ranks, filled once they are joined
+    MERGE_LATER,        // null: filled once the ranks are joined
 };
 
 struct merge_column {

@@ -11,7 +11,7 @@
 struct model {
     const struct report *report;
     double layers, width;
-    double experts, chosen; // of a layer with experts, and of them for a token
+    double experts, chosen; // per layer with experts: all, and those that a token uses
     double expert;          // weights of one; 0 unknown
     double expert_layers;   // NAN: stated, but not understood
     double counted;         // experts of a layer within the parameters that are known
@@ -132,7 +132,7 @@ double run_attention_width(const struct report *report)
     return head > 0 && heads > 0 ? heads * head : width;
 }
 
-// Of a layer; 0 unknown.
+// Weights of that attention in a layer; 0 unknown.
 static double latent_weights(const struct model *model)
 {
     const struct report *report = model->report;
@@ -225,7 +225,7 @@ static struct rank_sum sum_ranks(const struct report *report)
     return sum;
 }
 
-// Of experts only a part is on a rank that states its parameters.
+// A rank that states its parameters has only a part of the experts.
 static double counted_experts(const struct model *model, double tensor)
 {
     double expert_parallel = stated_or(model->report, "expert_parallel_size", 1);

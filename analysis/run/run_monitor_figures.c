@@ -224,7 +224,7 @@ static double integral(struct curve *curve, struct interval_ns time)
 
 struct energy {
     double joules;   // over the intervals that samples cover
-    int64_t span_ns; // of those
+    int64_t span_ns; // length of those intervals
     size_t intervals;
 };
 
@@ -339,7 +339,7 @@ static void row_bytes(struct row *row, unsigned column, double bytes)
     row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
 }
 
-// By the trace, which has one profile for all its GPUs.
+// The busy share by the trace, which has one profile for all its GPUs.
 static double busy_of(const struct view *view)
 {
     struct weighted busy = {0};
@@ -368,7 +368,7 @@ static void row_aligned(const struct view *view, struct row *row)
     row_throttling(view, &found, row);
 }
 
-// Of all that the monitor recorded.
+// Figures over all that the monitor recorded.
 static void row_whole(const struct view *view, struct row *row)
 {
     static const unsigned columns[][2] = {

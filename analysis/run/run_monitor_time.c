@@ -88,7 +88,7 @@ static bool take_samples(const struct monitor_file *file, size_t monitor, struct
     return true;
 }
 
-// A few ranks say as much as all, and cost less. The profile of several GPUs is of none of them.
+// A few ranks say as much as all, and cost less. A profile of several GPUs fits none of them.
 // offsets_ns may be NULL.
 static bool match(const struct clock_group *group, const int64_t *offsets_ns, size_t count,
                   struct busy_match *found, struct err *err)

@@ -78,7 +78,7 @@ static bool is_possible(int64_t time_ns)
     return time_ns > -TRACE_MAX_NS && time_ns < TRACE_MAX_NS;
 }
 
-// Rows of a GPU stand together, in the order of time.
+// Rows of a GPU are adjacent, in order of time.
 static bool index_samples(struct monitor_file *file, struct err *err)
 {
     size_t count = file->samples ? file->samples->row_count : 0;

@@ -33,8 +33,8 @@ struct joining {
     struct forms *shape_names, *profile_names;         // per row
     struct index exact[NAME_FORMS], named[NAME_FORMS]; // of shapes: with grid and block, without
     struct index kernel;                               // of kernels, by name
-    uint32_t *total, *seen; // per row of shapes: launches of the file that several rows fit, which
-                            // this is the first of
+    uint32_t *total, *seen; // per row of shapes: launches in the file that fit several rows, of
+                            // which this is the first
     uint32_t *found;        // per row of profiles: of shapes, or NO_ROW
     bool *is_exact;         // same
 };

@@ -24,7 +24,7 @@ static bool is_from_zero(const struct job *job, struct str file)
     return false;
 }
 
-// A log whose first step is 0 counts the steps before it. Rows of a file stand together.
+// A log whose first step is 0 counts the steps before it. Rows of a file are adjacent.
 static int64_t steps_until(struct job *job, struct str file, int64_t step)
 {
     if (!job->file.at || !str_equal(job->file, file)) {

@@ -107,7 +107,7 @@ static double correlation(const struct sums *sums, size_t fewest)
     return flat ? NAN : fmin(xy / sqrt(xx * yy), 1);
 }
 
-// Of values with those before them, at least 0.
+// The correlation of values with those before them, at least 0.
 static double own_correlation(double sum, double squares, size_t count, double nexts, size_t pairs)
 {
     double mean = sum / (double)count, variance = squares / (double)count - mean * mean;
@@ -138,7 +138,7 @@ static int64_t offset_at(const struct busy_search *search, const struct offsets 
                               : offsets->first_ns + (int64_t)i * offsets->step_ns;
 }
 
-// Those at which samples and window overlap; false if there are too many.
+// The offsets at which samples and window overlap; false if there are too many.
 static bool span_of(const struct busy_search *search, struct offsets *offsets)
 {
     int64_t last_ns = INT64_MIN, span_ns;

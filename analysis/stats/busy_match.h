@@ -46,7 +46,7 @@ struct busy_match {
     int64_t offset_ns;  // to be added to times of samples
     double r, other_r;  // there, and at the best offset further away than two periods; NAN: none
     size_t samples;     // that were compared
-    double independent; // as many of them say as much: neighbors are mostly alike
+    double independent; // how many independent samples say as much: neighbors are mostly alike
 };
 
 // Unique is an offset whose correlation is high, not a coincidence among that many offsets, and

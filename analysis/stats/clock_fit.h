@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How one clock strays from the others: at a constant rate (drift), by jumps when it is set, or not
-// at all, as far as noise allows to tell.
+// at all, as far as the noise lets one tell.
 #ifndef ANALYSIS_CLOCK_FIT_H
 #define ANALYSIS_CLOCK_FIT_H
 
@@ -22,7 +22,7 @@ struct clock_fit {
     double slope; // same, significant or not
     unsigned jump_count;
     struct {
-        unsigned point; // the first after it
+        unsigned point; // the first point after the jump
         double by_ns;
     } jumps[CLOCK_FIT_JUMPS]; // ascending
 };

@@ -22,7 +22,7 @@ static int64_t idle_within(const struct facts *facts, uint32_t *gap, int64_t beg
         int64_t from_ns = at->begin_ns > begin_ns ? at->begin_ns : begin_ns;
         int64_t to_ns = at->end_ns < end_ns ? at->end_ns : end_ns;
         idle_ns += to_ns > from_ns ? to_ns - from_ns : 0;
-        if (at->end_ns > end_ns) // goes on in the next piece
+        if (at->end_ns > end_ns) // continues in the next piece
             break;
     }
     return idle_ns;

@@ -40,7 +40,7 @@ void counter_mean_add(struct counter_reader *reader, const struct step *step,
 // NaN without cover.
 double counter_mean_value(const struct counter_mean *mean);
 
-// "bytes/s", "percent", ... by the counter's name; "" if it does not tell.
+// "bytes/s", "percent", ... by the counter's name; "" if that does not show it.
 const char *counter_unit(struct str name);
 
 #endif

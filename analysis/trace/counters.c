@@ -29,7 +29,7 @@ struct counting {
 
 // --- names ---------------------------------------------------------------------------------------
 
-// "GPU 3 Counters" is of device 3.
+// "GPU 3 Counters" belongs to device 3.
 static bool device_of_text(struct str text, char device[32])
 {
     int64_t number;
@@ -160,7 +160,7 @@ static bool add_point(const struct counting *counting, uint32_t sample, struct e
     return row_end(&row, counting->report, err);
 }
 
-// Of samples first .. end - 1 the first, the last, and the first minimum and maximum.
+// Adds, of samples first .. end - 1, the first, the last, and the first minimum and maximum.
 static bool add_piece(const struct counting *counting, uint32_t first, uint32_t end,
                       struct err *err)
 {

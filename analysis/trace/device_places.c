@@ -81,7 +81,7 @@ static bool local_rank_counts(struct str text, int64_t *local)
     return str_to_i64(text, local) && *local >= 0;
 }
 
-// Each process of a launcher that shows it one GPU calls that 0.
+// If a launcher shows each process one GPU, each of them calls it 0.
 static void place_by_rank(const struct facts *facts, int64_t device, struct place *place)
 {
     int64_t local;

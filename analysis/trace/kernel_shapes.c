@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels by name, grid and block: what launches that a profiler of single kernels measured are
-// found by.
+// Kernels by name, grid and block, by which launches that a kernel profiler measured are found.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/grouping.h"
 #include "analysis/report/ranked.h"

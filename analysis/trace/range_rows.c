@@ -43,7 +43,7 @@ static const struct ranged {
 
 enum { ANALYSES = sizeof analyses / sizeof *analyses };
 
-// Those of tables that are made once for all ranges.
+// Tables that are made once for all ranges.
 static const struct table_desc *const others[] = {&table_idle_gaps, &table_comm_ops,
                                                   &table_comm_calls};
 

@@ -146,7 +146,7 @@ static void put_class(const struct view *view, const struct sum *sum, struct row
     row_i64(row, CLASSES_SUM_NS, sum->total_ns);
 }
 
-// What tells the rows of a table apart: columns of range_parts.
+// What distinguishes the rows of a table: columns of range_parts.
 static const struct shape {
     const struct table_desc *desc;
     bool idle;        // made of idle time, or of device events

@@ -5,7 +5,8 @@
 
 #include "analysis/facts/facts.h"
 
-// Those of row t of the trace are devices[first[t] .. first[t + 1] - 1], ordered by begin.
+// The device events of row t of the trace are devices[first[t] .. first[t + 1] - 1], ordered by
+// begin.
 struct streams {
     uint32_t *devices; // indices into facts.devices
     uint32_t *first;   // rows plus one

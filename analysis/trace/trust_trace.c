@@ -373,7 +373,7 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
     return !cold.time_ns || doubt_add(report, &cold, err);
 }
 
-// The rank that a device of a merged file is of: "[TP00" of "[TP00] 0"; empty if it is of none.
+// The rank that a device of a merged file belongs to: "[TP00" of "[TP00] 0"; empty if to none.
 static struct str merged_rank(const struct facts *facts, uint32_t gpu)
 {
     struct str label = trace_text(facts->trace, facts->gpus[gpu].text);

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-// Of all passes of a phase.
+// Sums over all passes of a phase.
 struct phase {
     struct parts parts;
     int64_t passes, requests, tokens; // COUNT_UNKNOWN if a pass does not give it

@@ -57,8 +57,7 @@ struct walk {
     uint32_t end;       // launch after the last one of that row
 };
 
-// --- classifying a launch
-// -------------------------------------------------------------------------
+// --- classifying a launch -----------------------------------------------------------------------
 
 static enum name_kind ask(struct walk *walk, str_id name)
 {
@@ -120,8 +119,7 @@ static bool size_of(struct walk *walk, uint32_t op, bool scores, struct attentio
     return cached->known;
 }
 
-// --- runs
-// -----------------------------------------------------------------------------------------
+// --- runs ---------------------------------------------------------------------------------------
 
 static bool same_model(const struct attention_size *a, const struct attention_size *b)
 {
@@ -220,8 +218,7 @@ static void visit(struct walk *walk, uint32_t l)
         meet_call(walk, l, &size);
 }
 
-// --- classifying runs
-// -----------------------------------------------------------------------------
+// --- classifying runs ---------------------------------------------------------------------------
 
 static bool is_single(const struct run *run)
 {
@@ -324,8 +321,7 @@ static uint32_t judge(struct walk *walk, const struct run *model)
     return count;
 }
 
-// --- passes
-// ---------------------------------------------------------------------------------------
+// --- passes -------------------------------------------------------------------------------------
 
 // Launches after the last attention, common to all passes.
 static uint32_t find_tail(const struct walk *walk)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of formulas behind work_model: each returns whether the operator is one of its own,
-// and if so fills *work, which is initially unknown.
+// The families of formulas behind work_model: each returns whether it has one for the operator, and
+// if so fills *work, which is initially unknown.
 #ifndef ANALYSIS_WORK_MODELS_H
 #define ANALYSIS_WORK_MODELS_H
 
