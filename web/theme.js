@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets the chosen theme before the first paint, and hides the bar's links from who has yet to sign
-// in; a classic script, because modules run too late.
+// Sets the chosen theme before the first paint, and hides the bar's links from those who have yet
+// to sign in; a classic script, because modules run too late.
 (() => {
   try {
     const theme = localStorage.getItem("theme");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pure half of the router: which page a path refers to, and how a query is written.
 
-/** False on the page that needs no server: there its addresses are behind a #. */
+/** False on the page that needs no server: there, addresses come after a #. */
 export const has_server = globalThis.document?.documentElement.dataset.server !== "none";
 
-// Pages of a run; the overview has no name of its own.
+// Pages of a run; the overview has no name.
 const RUN_PAGES = ["findings", "whatif", "kernels", "operators", "modules", "ranges", "roofline",
   "flame", "timeline", "idle", "collectives", "memory", "ranks", "training", "data"];
 

@@ -6,7 +6,7 @@ import { create_store, useEffect, useRef, useState } from "./ui.mjs";
 
 const BASE = "/api/v1";
 const KEPT_REPLIES = 64;
-const FRESH_MS = 1000; // a part of a page that appears takes what has just been fetched
+const FRESH_MS = 1000; // parts of a page that appear reuse what was just fetched
 
 /** An error reply (RFC 9457), or a failure to get one. */
 export class Problem extends Error {
@@ -45,7 +45,7 @@ async function problem_of(response) {
   return new Problem({ ...fallback, ...fields });
 }
 
-/** The state of stored data, which answers requested by every page report on the side. */
+/** The state of stored data, which replies that every page asks for report along with the rest. */
 export const storage = create_store("sound");
 
 /** @param {string|null} word */
@@ -57,7 +57,7 @@ function note_storage(word) {
 const answerer = create_store((path, options) => fetch(path, options));
 
 /**
- * From now on answers requests; what was answered before is forgotten.
+ * Has `answer` answer all requests from now on; earlier replies are forgotten.
  * @param {(path: string, options?: RequestInit) => Promise<Response>} answer
  */
 export function answer_with(answer) {
@@ -89,7 +89,7 @@ function keep(path, reply) {
 
 /** GETs JSON with the ETag of the last reply; on a 304 returns that reply itself. */
 async function get_json(path, signal, keeps) {
-  const at = performance.now(); // when asked: a change after that is not in the reply
+  const at = performance.now(); // time of the request: later changes are not in the reply
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
@@ -101,7 +101,7 @@ async function get_json(path, signal, keeps) {
   return reply;
 }
 
-/** Requests on their way, by path: several parts of a page that ask the same share one. */
+/** Requests in flight, by path: parts of a page that ask for the same share one. */
 const under_way = new Map();
 
 function start_get(path, keeps) {
@@ -119,7 +119,7 @@ function start_get(path, keeps) {
 }
 
 /**
- * GETs JSON, or takes part in the same request that is on its way.
+ * GETs JSON, or joins the same request if that is in flight.
  * @param {string} path below /api/v1
  * @param {AbortSignal} [signal]
  * @param {{keeps?: boolean}} [options] whether to cache the reply for the next time
@@ -208,7 +208,7 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
   return reply;
 }
 
-/** What was asked before a change may be answered without it. */
+/** Replies to what was asked before a change may lack it. */
 function note_change() {
   under_way.clear();
   changed_at = performance.now();

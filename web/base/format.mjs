@@ -72,7 +72,7 @@ export function time_text(ns, digits = 3) {
   return is_short ? `${us(ns, digits)} µs` : `${ms(ns, digits)} ms`;
 }
 
-/** "18.08 to 18.12 ms", with as many digits as tell the ends apart. */
+/** "18.08 to 18.12 ms", with as many digits as it takes for the ends to differ. */
 export function range_ms(low_ns, high_ns) {
   const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
   return `${ms(low_ns, digits)} to ${ms(high_ns, digits)} ms`;

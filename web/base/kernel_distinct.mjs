@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tells kernels with the same label from each other: the part of the full name that differs.
-// Pure.
+// What distinguishes kernels with the same label: the part of the full name that differs. Pure.
 
 const MOST = 30; // characters of that part
 const MOST_WORDS = 4;

@@ -87,7 +87,7 @@ function on_click(event) {
   navigate(link.pathname + link.search + link.hash);
 }
 
-/** From now on handles links and the browser's back and forward. */
+/** Starts handling links and the browser's back and forward. */
 export function start_router() {
   addEventListener("popstate", return_to);
   keep_scroll();

@@ -11,7 +11,7 @@ function save() {
   if (!restoring) history.replaceState({ ...history.state, y: Math.round(scrollY) }, "");
 }
 
-/** From now on notes how far the page is scrolled. */
+/** Starts noting how far the page is scrolled. */
 export function keep_scroll() {
   let timer = 0;
   history.scrollRestoration = "manual";
@@ -23,7 +23,7 @@ export function keep_scroll() {
   }, { passive: true });
 }
 
-/** Nothing is restored any more: a page was opened, or the user took over. */
+/** Stops restoring: a page was opened, or the user took over. */
 export function leave_scroll() {
   restoring?.abort();
   restoring = null;

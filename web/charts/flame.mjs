@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flame graph, or upside down an icicle: boxes as wide as their time, children at their parents.
-// A click or Enter zooms; of two merged trees the color is the difference.
+// A click or Enter zooms; for two merged trees the color is the difference.
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";

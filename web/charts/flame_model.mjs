@@ -4,7 +4,7 @@
 /**
  * @typedef {{name: string, kind: string, ns: number, calls: number, base_ns?: number,
  *            cand_ns?: number, children: FlameNode[]}} FlameNode
- * `ns` is the width. Of two merged trees it is the mean of both, so that widths below a node still
+ * `ns` is the width. For two merged trees it is the mean of both, so that widths below a node still
  * sum to no more than its own; then `base_ns` and `cand_ns` are the two sides.
  */
 
@@ -69,7 +69,7 @@ function merged(base, cand, scale) {
       const key = `${child.kind} ${child.name}`;
       if (!pairs.has(key)) pairs.set(key, [null, null]);
       const pair = pairs.get(key);
-      // Of several with one name the first are paired; the rest stay alone.
+      // Among several with one name the first are paired; the rest stay alone.
       if (pair[side]) pairs.set(`${key} ${pairs.size}`, side ? [null, child] : [child, null]);
       else pair[side] = child;
     }
@@ -109,7 +109,7 @@ export function nodes_at(root, path) {
 /** The path of the node above; "" is the root. */
 export const path_above = (path) => path.slice(0, Math.max(0, path.lastIndexOf(".")));
 
-const MOST_BOXES = 2000; // that a page draws at ease
+const MOST_BOXES = 2000; // that a page draws without delay
 
 /**
  * Boxes to draw, the zoomed node across the whole width and those above it as well.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a value is among others: a robust scale that one outlier cannot flatten; pure.
+// Where a value lies among others: a robust scale that one outlier cannot flatten; pure.
 
 const FULL_AT = 6; // robust deviations from the median at which a color is strongest
 const NORMAL = 1.4826; // scales the median absolute deviation to the standard deviation of a normal

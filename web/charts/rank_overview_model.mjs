@@ -31,7 +31,7 @@ function usual(values) {
   return best && best[1] * 2 > values.length ? best[0] : null;
 }
 
-/** Idle shares of a lane's pieces: of a rank what is left. */
+/** Idle shares of a lane's pieces: for a single rank, what is left. */
 const idle_of = ({ compute, communication, copy, idle }, whole) => idle
   ?? compute.map((share, i) => (share === null ? null
     : Math.max(0, whole - share - communication[i] - copy[i])));

@@ -158,7 +158,7 @@ const step_keys = (points, alarmed) => html`
 const FIGURE_KEYS = html`<li><span class="key-dot"></span>a run</li>
   <li><span class="key-level"></span>median of the runs shown</li>`;
 
-/** Of what is drawn only. */
+/** A legend of what is drawn only. */
 function Legend({ judged, points, alarmed }) {
   const parts = PARTS.filter(({ column }) => points.some((point) => point[column] > 0));
   return html`<ul class="legend trend-legend">${judged ? step_keys(points, alarmed) : FIGURE_KEYS}

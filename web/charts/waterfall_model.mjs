@@ -144,7 +144,7 @@ function bridge_of(summary) {
     part: "bridge", base_ns, cand_ns, delta_ns: summary.bridge_ns, opens: null };
 }
 
-/** Of a path, where a reader could have gone another way: a row with one child says the same. */
+/** The rows of a path at which a reader had a choice: a row with one child says the same. */
 const forks_of = (tree, path) => path.filter((row, i) => i === path.length - 1
   || (tree.below.get(row.id) ?? []).length > 1);
 
@@ -169,7 +169,7 @@ export function waterfall_level(tree, place, summary) {
 }
 
 /**
- * Where each column floats: it starts at the sum of those before it.
+ * The height of each column, which starts at the sum of those before it.
  * @param {Column[]} columns @param {number} base_ns
  * @returns {{from_ns: number, to_ns: number}[]}
  */

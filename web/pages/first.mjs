@@ -8,8 +8,8 @@ export { default as overview } from "../views/overview/overview.mjs";
 export { default as findings } from "../views/overview/findings.mjs";
 export { default as none } from "../chrome/not_found.mjs";
 
-// What several of the other bundles share is packed with these: each would otherwise be a file of
-// its own, and another request.
+// What several of the other bundles share is packed with these: each would otherwise be a separate
+// file and one more request.
 import "../charts/canvas.mjs";
 import "../charts/log_axes.mjs";
 import "../charts/segments.mjs";

@@ -15,7 +15,7 @@ const host_file = (file) => ({ size: file.size, read(at, into) {
 async function fetch_module() {
   const packed = await fetch(new URL("stepscope.wasm.gz", location.href));
   if (!packed.ok) throw new Error(`stepscope.wasm.gz: ${packed.status} ${packed.statusText}`);
-  // A server may send it as what it is, or as a module that is compressed on its way.
+  // A server may send the .gz as it is, or the module with Content-Encoding: gzip.
   const bytes = new Uint8Array(await packed.arrayBuffer());
   const plain = bytes[0] === 0x1f ? await new Response(
     new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer() : bytes;
@@ -27,7 +27,7 @@ let answer = null;
 
 async function open(files) {
   compiled ??= await fetch_module();
-  answer = null; // its memory goes before the next one's comes
+  answer = null; // frees its memory before the next run takes some
   const opened = open_files(compiled, new Map(files.map(({ path, file }) =>
     [path, host_file(file)])));
   answer = opened.answer;

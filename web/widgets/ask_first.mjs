@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A button for what cannot be taken back: it asks in its place before it does it.
+// A button for what cannot be undone: it asks in place before it acts.
 import { html, useState } from "../base/ui.mjs";
 import { focus_once } from "../base/hooks.mjs";
 

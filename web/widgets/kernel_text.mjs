@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of a kernel wherever one stands: its short label, with an ellipsis in the middle where
+// The name of a kernel wherever one appears: its short label, with an ellipsis in the middle where
 // there is no room, and the full name on demand.
 import { html } from "../base/ui.mjs";
 import { kernel_path, operator_path } from "../base/address.mjs";

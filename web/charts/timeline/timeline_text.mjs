@@ -7,7 +7,7 @@ export const exact_ms = (ns) => `${(Math.round(ns) / 1e6).toLocaleString("en",
   { maximumFractionDigits: 6 })} ms`;
 
 /**
- * A length, as short as its size allows. @param {number} ns
+ * A length, in as few characters as its size allows. @param {number} ns
  * @param {number} [like_ns] a length beside it, whose unit it takes
  */
 export function length_text(ns, like_ns = ns) {

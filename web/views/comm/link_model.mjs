@@ -119,7 +119,7 @@ function hidden_of({ transfer_ns, exposed_transfer_ns, exposed_share }) {
   return exposed_share === null || exposed_share === undefined ? null : 1 - exposed_share;
 }
 
-/** Why it may be slower than the test, by what the trace says. @param {any} row */
+/** Why a row may be slower than the test, by what the trace says. @param {any} row */
 function slow_text(row) {
   const hidden = hidden_of(row);
   const waits = "transfer_ns" in row ? "" : "its times include waiting for other ranks, and ";

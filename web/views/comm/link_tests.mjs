@@ -137,7 +137,7 @@ function Connections({ rows }) {
 const NAMES = ["link_curves", "link_tests", "link_topology", "link_ports", "link_records",
   "link_communicators"];
 
-/** The tables of links; asked for only if a run has files that are no traces. */
+/** The tables of links; asked for only if a run has files other than traces. */
 export function use_links(run, wanted) {
   const [curves, tests, topology, ports, records, communicators] = NAMES.map((name) =>
     use_table(run, name, { limit: "all" }, wanted));
@@ -161,7 +161,7 @@ export function LinkTests({ links, own }) {
     <${Curve} curves=${curves} own=${own} /><${Shares} own=${own} curves=${curves} /><//>`;
 }
 
-/** What they say at a glance, where no collective of a trace says more. */
+/** What link files say at a glance, where no collective of a trace says more. */
 export function LinksLead({ links }) {
   const { curves, tests, topology, ports, records, communicators } = links;
   return html`<${Lead} text=${links_lead({ curves: curves_of(curves.rows, tests.rows),
@@ -169,7 +169,7 @@ export function LinksLead({ links }) {
     communicators: communicators.rows })} />`;
 }
 
-/** The tables behind it, and all else that is known of the links. */
+/** The tables behind that, and all else that is known about the links. */
 export function LinkDetails({ links }) {
   const { tests, topology, ports, records, communicators } = links;
   return html`<${TableCard} title="Results of link tests" table=${tests} view=${TESTS}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parity ledger: which operators are behind what their GPU would allow, by the other side's
+// The parity ledger: which operators fall short of what their GPU would allow, by the other side's
 // measure, each with a program for the team that owns the kernel.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";

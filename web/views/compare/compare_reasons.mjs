@@ -8,12 +8,12 @@ import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title
 
 const MARKS = { gains: ["▼", "better"], losses: ["▲", "worse"] };
 
-/** Of different work nothing is faster or slower. */
+/** If the work differs, nothing is faster or slower. */
 const words_of = (key, { same_work }) => (same_work === false
   ? { gains: "Less time by", losses: "More time by" }
   : { gains: "Faster by", losses: "Slower by" })[key];
 
-/** To the page of what made the difference, in the first run of each side. */
+/** Links to the page of what made the difference, in the first run of each side. */
 function Pages({ row, sides }) {
   const links = [["base", row.base_kernel, sides[0]], ["candidate", row.cand_kernel, sides[1]]]
     .filter(([, kernel, run]) => kernel && run);

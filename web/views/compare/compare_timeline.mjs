@@ -50,7 +50,7 @@ function use_side(query, side) {
   const about = use_api(run_api(run));
   const table = use_rank_table(run, "steps", rank);
   const overview = useMemo(() => resource.data && pack(resource.data), [resource.data]);
-  // Of all ranks, only the shown one.
+  // The reply has all ranks; only the shown one counts.
   const rows = useMemo(() => rows_of(frame_of(table.data))
     .filter((row) => row.rank === null || row.rank === overview?.rank), [table.data, overview]);
   const has_rows = Boolean(table.data || table.problem);
@@ -97,7 +97,7 @@ function Side({ at, by_ns, longest_ns, view, bounds, query, change, controls, wi
   const { detail, problem, retry } = use_detail({ run, rank: overview.rank, overview, width,
     view: common(own, overview.bounds), lanes: query.lanes === "all" ? "" : "device" });
   const there = useMemo(() => detail && moved(detail, by_ns), [detail, by_ns]);
-  // In the run's own time: it stays on its slice when the alignment changes.
+  // In the run's own time, so that it stays on its slice when the alignment changes.
   const pin = query[`${side}_pin`];
   const found = locate({ overview, detail }, pin);
   const slice = found && slice_of(found.data, found.i);

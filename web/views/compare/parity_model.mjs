@@ -4,7 +4,7 @@ import { shapes_text, types_text } from "../../base/shapes_text.mjs";
 
 const sum = (rows, key) => rows.reduce((total, row) => total + (row[key] ?? 0), 0);
 
-/** Sums of the ledger; `behind_ns` what each side would save with the other's software. */
+/** Sums of the ledger; `behind_ns`: what each side would save with the other's software. */
 export function parity_sums(rows) {
   const of = (side) => sum(rows.filter(({ behind }) => behind === side), "shortfall_ns");
   return {

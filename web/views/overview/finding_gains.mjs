@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mending a finding of a run brings, replayed with all ranks: the analysis of a run has no
+// What fixing a finding of a run brings, replayed with all ranks: the analysis of a run has no
 // graph, so the service is asked.
 import { use_api } from "../../base/api.mjs";
 import { address, has_server } from "../../base/address.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings ordered by what mending each brings, their sum, and which are dismissed; pure.
+// Findings ordered by what fixing each brings, their sum, and which are dismissed; pure.
 import { percent, time_text } from "../../base/format.mjs";
 
 const SMALL_SHARE = 0.005;
@@ -16,7 +16,7 @@ export function own_share({ cost_ns, own_cost_ns, cost_share }) {
 /** What prevents judging the rest comes first, though it costs nothing. */
 const leads = ({ rule }) => rule === "several_jobs";
 
-/** What mending it is worth: simulated where a change could be replayed, else its own cost. */
+/** What fixing it is worth: simulated where a change could be replayed, else its own cost. */
 const worth = (finding) => finding.gain_ns ?? own_cost(finding);
 
 const by_worth = (a, b) =>
@@ -65,7 +65,7 @@ const MOST_CHANGES = 16; // of one question
 export const changes_of = (findings) =>
   [...new Set(findings.map(({ change }) => change).filter(Boolean))].slice(0, MOST_CHANGES);
 
-// What only recording takes of the host is no gain of a free host: both steps are without it.
+// Host time that recording takes is no gain of a free host: both steps leave it out.
 const asked_for = (change) =>
   (change === "host_free" ? ["remove:profiler;host_free", "remove:profiler"] : [change]);
 
@@ -100,7 +100,7 @@ export function cost_text(finding) {
 }
 
 /**
- * "simulated gain 4.20 ms", of a finding without a change that undoes it "simulated gain at most
+ * "simulated gain 4.20 ms", for a finding without a change that undoes it "simulated gain at most
  * 4.20 ms", as its cost is a bound; "" where nothing could be replayed.
  */
 export function gain_text({ gain_ns, change }) {

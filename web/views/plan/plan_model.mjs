@@ -94,7 +94,7 @@ export function measured_text({ memory_bytes: peak, planned_bytes: planned }) {
 const STRATEGY = { ddp: "DDP", zero1: "ZeRO-1", zero2: "ZeRO-2", zero3: "ZeRO-3" };
 export const strategy_label = (strategy) => STRATEGY[strategy] ?? strategy;
 
-/** "ZeRO-3, dp 8, tp 2"; "" of one GPU. @param {Omit<Setup, "gpu">} setup */
+/** "ZeRO-3, dp 8, tp 2"; "" for one GPU. @param {Omit<Setup, "gpu">} setup */
 export function split_label({ strategy, dp, tp, pp }) {
   const split = [["dp", dp], ["tp", tp], ["pp", pp]].filter(([, n]) => n !== "1")
     .map(([name, n]) => `${name} ${n}`);

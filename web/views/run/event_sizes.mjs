@@ -11,7 +11,7 @@ const FORMATS = [["perfetto", "Perfetto"], ["chrome", "Chrome JSON"], ["paraver"
 /**
  * Links for ExportLinks to events in every format that takes such a request.
  * @param {string} run @param {Record<string, any>} what ranks, window and lanes
- * @param {Record<string, any>|null} settled the same once it stays: sizes are asked for it
+ * @param {Record<string, any>|null} settled the same once it stays: sizes are asked for that
  */
 export function use_event_links(run, what, settled = what) {
   const asks = has_server && settled;

@@ -147,7 +147,7 @@ const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "cate
   "counter_steps", "counter_series", "critical_path", "ready_changes", "devices",
   "busy_series"];
 const TREES = ["op_tree", "modules", "ranges"];
-// Of files that are no traces.
+// Tables of files other than traces.
 const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "host_phases",
   "job_settings",
   "monitors", "monitor_series", "rank_monitors", "rank_monitor_series", "link_curves",

@@ -33,7 +33,7 @@ export function one_per_series(runs) {
   return { runs: [...first.values()], counts };
 }
 
-/** A text that a run has by a name of its own choice, else null. */
+/** The text that a run has under a key that people chose, else null. */
 const own_text = (pairs, key) => (pairs && Object.hasOwn(pairs, key)
   && typeof pairs[key] === "string" ? pairs[key] : null);
 
@@ -50,7 +50,7 @@ const TAG = "tag:";
 const value_by = (by) => (by.startsWith(TAG) ? ({ tags }) => own_text(tags, by.slice(TAG.length))
   : GROUPS.find(([key]) => key === by)?.[2]);
 
-/** Groupings that tell these runs apart, as choices. @param {any[]} runs @param {string} chosen */
+/** Groupings in which these runs differ, as choices. @param {any[]} runs @param {string} chosen */
 export function group_choices(runs, chosen) {
   const tags = [...new Set(runs.flatMap((run) => Object.keys(run.tags ?? {})))].sort()
     .filter((key) => !GROUPS.some(([known]) => known === key))

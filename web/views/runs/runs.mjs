@@ -39,7 +39,7 @@ const whole = (value) => (value === undefined ? "–" : count(Math.round(value))
 
 const is_moving = ({ status }) => status === "running" || status === "pending";
 
-/** A first run is waited for, and what is being analyzed; not what a search did not find. */
+/** Polls for a first run and for what is being analyzed, not for what a search did not find. */
 const poll_ms = (q) => (reply) =>
   ((reply?.total === 0 && q === "") || reply?.items?.some(is_moving) ? BUSY_POLL_MS
     : IDLE_POLL_MS);

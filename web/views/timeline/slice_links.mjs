@@ -10,7 +10,7 @@ import { KernelText } from "../../widgets/kernel_text.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
-/** What is said about an event that cannot be gone to. */
+/** What is said about an event that cannot be shown. */
 export const NOT_SHOWN = "on a lane that is not shown";
 
 /**
@@ -78,7 +78,7 @@ function arg_facts(args) {
 
 const end_ns = ({ begin_ns, dur_ns }) => begin_ns + dur_ns;
 
-/** How long it lay between the end of its launch and its start. */
+/** How long it was queued: from the end of its launch to its start. */
 function queued_text({ event, launch }) {
   const ns = event.begin_ns - end_ns(launch);
   return ns > 0 ? `${length_text(ns)} after the call returned` : "while the call still ran";

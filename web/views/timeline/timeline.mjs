@@ -152,7 +152,7 @@ function Below({ run, rank, query, change, windows, view, selection, slice, moti
       onpin=${(pin) => change({ pin })} />`;
 }
 
-const MOST_TIMES = 400; // the length of an event, or it is drawn with its neighbors
+const MOST_TIMES = 400; // the length of an event; in a wider view it may be merged
 
 /** A function that shows an event large enough, moving and widening as little as that takes. */
 function going(view, bounds, change) {
@@ -245,7 +245,7 @@ function Timeline({ run, rank, overview, step_rows }) {
 function Content({ run, rank }) {
   const { resource, overview } = use_overview(run, rank);
   const table = use_rank_table(run, "steps", rank);
-  // Of all ranks, only the shown one.
+  // The reply has all ranks; only the shown one counts.
   const step_rows = useMemo(() => rows_of(frame_of(table.data))
     .filter((row) => row.rank === null || row.rank === overview?.rank), [table.data, overview]);
   return html`<${Loaded} resource=${table.data || table.problem ? resource : table}>${() =>

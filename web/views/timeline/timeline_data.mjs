@@ -79,8 +79,8 @@ export function toggled_with(toggled, key) {
 }
 
 /**
- * What is at a path that follows the view, fetched once that rests. The last answer stays until the
- * next one is there. @param {string|null} path @param {(data: any) => any} read
+ * The reply at a path that follows the view, fetched once the view rests. The last reply stays
+ * until the next one is there. @param {string|null} path @param {(data: any) => any} read
  */
 export function use_rested(path, read) {
   const [state, set_state] = useState({ data: null, problem: null, path: "" });

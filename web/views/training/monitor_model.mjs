@@ -78,7 +78,7 @@ function throttling(row) {
     row.throttle_reason ?? "something unknown"}${clocks}`;
 }
 
-const FEWEST = 10; // samples that say something of the time
+const FEWEST = 10; // fewest samples that say something about the time
 
 /** A GPU that idles while others of the same file work, or undefined. */
 const idler_of = (monitors) => monitors.find(({ file, samples, idle_share }) =>

@@ -45,7 +45,7 @@ const UNITS = { tokens_per_s_per_gpu: "tokens/s", job_tokens_per_s: "tokens/s",
 
 const unit_of = ({ metric, unit }) => UNITS[metric] ?? unit;
 
-/** The unit of an axis up to a value, and how much of the figure is one of it. */
+/** The unit of an axis up to a value, and how much of the figure one such unit is. */
 export function scale_of(figure, most) {
   if (figure.unit === "ns") return { unit: "ms", per: 1e6 };
   if (figure.unit === "share") return { unit: "%", per: 0.01 };

@@ -93,7 +93,7 @@ const time_of = ({ end, scaled }, { node, at_start, after_ns }) =>
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** How far further values reach from the mean of these, as far as so few tell. */
+/** How far from the mean of these further values may be, as far as so few show. */
 function half_range(values, spread) {
   const middle = mean(values);
   const squares = values.reduce((sum, one) => sum + (one - middle) ** 2, 0);

@@ -26,7 +26,7 @@ function use_graph(path, wanted) {
  * @param {string} run @param {{rank: string, counterpart: string}} query
  * @param {string[]} changes @param {any} answered the service's answer to them, null until known
  * @returns {{live: any, reach: () => void, move: (patch: object) => void}} live: what a step takes
- *   where the sliders are now; null where the service has said so
+ *   where the sliders are now; null once the service has answered
  */
 export function use_live(run, { rank, counterpart }, changes, answered) {
   const [wanted, set_wanted] = useState(false);

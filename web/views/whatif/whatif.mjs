@@ -108,7 +108,7 @@ function Staircase({ title, reply, changes, onchange }) {
       changes=${changes} onchange=${onchange} />`)}</tbody></table></div><//>`;
 }
 
-/** What the findings advise, as far as changes stand for it. */
+/** What the findings advise, as far as changes can express it. */
 function Advice({ run, query, reply, changes, onchange }) {
   const { rows } = use_table(run, "findings", { fields: "change", limit: "all" });
   const advised = changes_of(rows);

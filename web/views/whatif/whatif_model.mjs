@@ -72,7 +72,7 @@ export function read_changes(changes) {
   return setup;
 }
 
-/** Those that make sense for a rank by itself: balance needs others. @param {string[]} changes */
+/** Changes that make sense for a rank by itself: balance needs others. @param {string[]} changes */
 export const changes_alone = (changes) =>
   changes.filter((change) => !/^balanced(=|$)/.test(change));
 
@@ -107,7 +107,7 @@ export function write_changes(setup) {
 const MOST_CONTROLS = 16; // in a graph
 
 /**
- * These changes for a replay in the page: what sliders scale, and all the rest.
+ * Splits changes for a replay in the page: what sliders scale, and all the rest.
  * @param {string[]} changes
  * @returns {{fixed: string[], controls: string[], factors: number[]}} factors: what each control
  *   leaves of it

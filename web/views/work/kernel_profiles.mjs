@@ -49,7 +49,7 @@ const VIEW = {
   labels: { trace_kernel: "Kernel in the trace", matched: "Found by" },
 };
 
-/** The table of a run; asked for only if it has files that are no traces. */
+/** The table of a run; asked for only if it has files other than traces. */
 export const use_kernel_profiles = (run, wanted) =>
   use_table(run, "kernel_profiles", { limit: "all" }, wanted);
 

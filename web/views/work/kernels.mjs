@@ -35,7 +35,7 @@ const TEXT = ["name", "label", "op", "category", "class", "library", "operation"
 
 const exact_of = (query) => Object.fromEntries(Object.keys(EXACT).map((key) => [key, query[key]]));
 
-// Of Nsight Compute, in place of others that a row's detail has as well.
+// Columns that make way for those of Nsight Compute; a row's detail has them as well.
 const GIVES_WAY = ["calls_per_step", "p95_ns", "p99_ns", "max_ns"];
 const MEASURED = [
   { key: "achieved_occupancy_percent", label: "Occupancy", kind: "number", unit: "%", priority: 3 },

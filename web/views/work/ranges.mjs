@@ -38,7 +38,7 @@ const columns_of = (root, run, rank) => [
   tree_figure("host_p95_ns", "Host p95", { priority: 5 }),
 ];
 
-const WHOLE = 0.9995; // the range of all steps says nothing of its parts
+const WHOLE = 0.9995; // the range of all steps says nothing about its parts
 
 /** "forward launches the most device work: 493 ms, 45.8 % of all." */
 function lead_of(root, { name, total_owned_ns: ns }) {
