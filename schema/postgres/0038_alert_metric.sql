@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Alerts of other figures than step time, with their values in the figure's unit.
+-- Alerts about figures other than step time, with their values in the figure's unit.
 ALTER TABLE alert
     ADD COLUMN metric TEXT COLLATE "C" NOT NULL DEFAULT 'step_ns',
     ADD COLUMN before_value DOUBLE PRECISION,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs of a GPU, with a note, by a figure that lists show, and of a project in a state. Notes stay
--- out of their index: they may have 4,000 bytes, and a key at most 2,704.
+-- Indexes for runs on a GPU, with a note, by a figure that lists show, and of a project in a state.
+-- Notes are not in their index: they may have 4,000 bytes, and a key at most 2,704.
 CREATE INDEX run_by_gpu ON stored_run (gpu, created_ns DESC, id, deleted_ns)
     WHERE deleted_ns IS NULL;
 CREATE INDEX run_by_note ON stored_run (created_ns DESC, id, deleted_ns)

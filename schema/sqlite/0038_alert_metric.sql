@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Alerts of other figures than step time, with their values in the figure's unit.
+-- Alerts about figures other than step time, with their values in the figure's unit.
 CREATE TABLE alert_kept AS SELECT * FROM alert;
 DROP TABLE alert;
 
--- At most one alert of a run and figure. Its project and series are those of the run.
+-- At most one alert for a run and figure. Its project and series are those of the run.
 CREATE TABLE alert (
     id TEXT PRIMARY KEY CHECK (id GLOB 'a_*'),
     run_id TEXT NOT NULL REFERENCES stored_run (id) ON DELETE CASCADE,

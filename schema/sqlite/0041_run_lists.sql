@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Counts and pages of runs come from an index alone, which leaves out what is in the bin. SQLite
--- reads the column of that condition, too: so it is in there. And what an older program analyzed
--- is found at start without looking at the rest.
+-- also reads the column of that condition, so it is in the index. And traces that an older program
+-- analyzed are found at start without a scan.
 DROP INDEX run_by_created;
 DROP INDEX run_by_name;
 DROP INDEX run_by_project;

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Runs of a GPU, with a note, by a figure that lists show, and of a project in a state.
+-- Indexes for runs on a GPU, with a note, by a figure that lists show, and of a project in a state.
 CREATE INDEX run_by_gpu ON stored_run (gpu, created_ns DESC, id, deleted_ns)
     WHERE deleted_ns IS NULL;
 CREATE INDEX run_by_note ON stored_run (created_ns DESC, id, note, deleted_ns)
