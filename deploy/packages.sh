@@ -57,7 +57,7 @@ need_packages() {
         apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }
 
-# A node from elsewhere that will do is left alone: Debian's package would stand in its way.
+# A node from elsewhere that will do is left alone: Debian's package would get in its way.
 need_node() {
     local major=0
     if command -v node >/dev/null && command -v npm >/dev/null; then
@@ -68,14 +68,14 @@ need_node() {
     fi
 }
 
-# Ubuntu packages no Chromium: there STEPSCOPE_CHROMIUM names one from elsewhere.
+# Ubuntu packages no Chromium: there STEPSCOPE_CHROMIUM names one installed by other means.
 need_browser() {
     if [[ -z ${STEPSCOPE_CHROMIUM-} && ! -x /usr/bin/chromium ]]; then
         need_packages chromium-headless-shell
     fi
 }
 
-# Proxies whose configurations are tested; as services of this machine nobody asked for them.
+# Proxies whose configurations are tested; installing them must not leave services running.
 need_proxies() {
     local package
     for package in nginx-light caddy; do
@@ -86,7 +86,7 @@ need_proxies() {
     done
 }
 
-# Tests start their own servers; a service of this machine nobody asked for.
+# Tests start their own servers; installing PostgreSQL must not leave one running.
 need_postgres() {
     if ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
         need_packages postgresql

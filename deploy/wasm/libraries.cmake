@@ -12,7 +12,8 @@ endif()
 target_include_directories(flags SYSTEM INTERFACE ${WASM_DIR}/include)
 target_compile_definitions(flags INTERFACE _WASI_EMULATED_SIGNAL _WASI_EMULATED_GETPID
   _WASI_EMULATED_MMAN)
-# Sizes of 64 bits fit 32 where memory for them was had; statement expressions are in wasi-libc's macros.
+# 64-bit sizes fit 32 bits where memory for them was allocated; wasi-libc's macros use statement
+# expressions.
 target_compile_options(flags INTERFACE -Wno-shorten-64-to-32 -Wno-gnu-statement-expression)
 target_link_libraries(flags INTERFACE wasi-emulated-signal wasi-emulated-getpid
   wasi-emulated-mman)
@@ -70,7 +71,7 @@ add_source_library(ARCHIVE libarchive ${SOURCES}/libarchive/libarchive
 target_compile_definitions(wasm_libarchive PRIVATE PLATFORM_CONFIG_H="archive_config.h")
 target_link_libraries(wasm_libarchive PRIVATE PkgConfig::ZLIB)
 
-# Without files of its own: a database is read through our callbacks, or in memory.
+# Without access to files: a database is read through our callbacks, or in memory.
 add_source_library(SQLITE sqlite3 ${SOURCES}/sqlite3/one one/sqlite3.c)
 target_sources(wasm_sqlite3 PRIVATE ${WASM_DIR}/sqlite_os.c)
 target_compile_definitions(wasm_sqlite3 PRIVATE SQLITE_OS_OTHER=1 SQLITE_THREADSAFE=0 SQLITE_OMIT_LOAD_EXTENSION

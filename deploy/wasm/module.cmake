@@ -27,7 +27,7 @@ target_compile_options(standalone PRIVATE -fwrapv) # as in server_exports
 set_target_properties(standalone PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
   OUTPUT_NAME stepscope SUFFIX .wasm)
 add_tables(standalone server/store/tables server/store/server_tables.h 128)
-# Deep readers have a stack of theirs; one that overflows must not reach other data.
+# Deeply nested input needs a larger stack; one that overflows must not reach other data.
 set(exports malloc free standalone_open standalone_close standalone_answer)
 list(TRANSFORM exports PREPEND -Wl,--export=)
 target_link_options(standalone PRIVATE -Wl,-z,stack-size=4194304 -Wl,--stack-first
