@@ -175,7 +175,7 @@ def rocpd_kernels(trace, symbols, events):
         yield (start, end, events.id("KERNEL_DISPATCH", a["correlation"]),
                gpu_agent(a["device"]), a["stream"], symbols.id(e["name"]),
                a.get("shared memory", 0), *items, *a["block"])
-    for e, start, end in trace.of("gpu_memset"):  # to the runtime a kernel like any other
+    for e, start, end in trace.of("gpu_memset"):  # the runtime treats it as a kernel like any other
         a = e["args"]
         yield (start, end, events.id("KERNEL_DISPATCH", a["correlation"]),
                gpu_agent(a["device"]), a["stream"], symbols.id("__amd_rocclr_fillBufferAligned"),

@@ -62,7 +62,7 @@ void builder_python_end(struct builder *b);
 void builder_step(struct builder *b);
 // The profiler at its own work; close with builder_end.
 void builder_overhead(struct builder *b, const char *name);
-// What a call of the operator begun last computes, and the fewest bytes it must read and write.
+// What a call of the operator just begun computes, and the fewest bytes it must read and write.
 void builder_worth(struct builder *b, int64_t flops, int64_t least_bytes);
 
 // Work on the device, as given; module and phase are filled in.

@@ -10,7 +10,7 @@
 struct heap_tensor {
     int64_t bytes; // 0: not live
     uint64_t address;
-    const char *op; // that allocated it, NULL outside operators
+    const char *op; // the operator that allocated it, NULL outside operators
 };
 
 struct heap {

@@ -58,7 +58,7 @@ static void call(struct builder *b, const struct vendor_api *api, int64_t ns)
     builder_add(b, &(struct instruction){.code = CODE_CALL, .api = api, .idle_ns = ns});
 }
 
-// The host waits for the device and learns of its end late.
+// The host waits for the device and notices its end late.
 static void sync(struct builder *b, int64_t ns)
 {
     builder_op(b, "aten::item", NULL);

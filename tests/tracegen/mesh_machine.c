@@ -160,7 +160,7 @@ static int32_t stream_of(const struct mesh_event *event, const struct mesh *mesh
     return (int32_t)mesh->groups[event->group].dimension;
 }
 
-// Of a kernel that sends and receives: whether the other half is over, too, so that both end.
+// For a kernel that sends and receives: whether the other half is over, too, so that both end.
 static bool is_over(struct mesh_event *event)
 {
     struct mesh_event *other = event->joins ? event + 1 : event - 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes faults; relative to bf16, other precisions have the speeds of the data sheets.
+// Writes faults; other precisions are faster or slower than bf16 as in the data sheets.
 #include "tests/tracegen/plants.h"
 
 #include "tests/tracegen/idle.h"

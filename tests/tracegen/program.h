@@ -87,7 +87,7 @@ struct instruction {
     int64_t delay_ns;      // LAUNCH, UNLINKED: starts this long after the stream is free; GRAPH:
                            // time between its kernels
     int32_t kernels;       // GRAPH: how many
-    int64_t overrun_ns;    // LAUNCH: how much too long it is in the profiler's record
+    int64_t overrun_ns;    // LAUNCH: by how much the profiler records it too long
     int64_t late_ns;       // LAUNCH: longer by this in one step of `turns`, when it is its turn
     int32_t turn, turns;
     enum schedule schedule;

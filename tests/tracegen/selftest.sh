@@ -96,7 +96,7 @@ mesh_repeats_itself() {
     rm -r "$folder/first" "$folder/second"
 }
 
-# What no trace has is not counted, and each lost call is a row missing from the text.
+# Calls missing from a trace are not counted, and each is one row less in the text.
 mesh_lacks_what_was_asked() {
     "$tracegen" mesh --dp 4 --steps 3 --out "$folder/mesh0"
     "$tracegen" mesh --dp 4 --steps 3 --drop 1=3 --out "$folder/mesh3"

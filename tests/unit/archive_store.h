@@ -87,7 +87,7 @@ static inline struct new_member attachment_of(char sha256[STORE_SHA256_SIZE], ch
     return member;
 }
 
-// A job that an uploaded file, cut for that reason unless it is "", waits for as an attachment.
+// Claims the job that reads an attachment, whose file was cut for that reason unless it is "".
 static inline struct job claim_cut_evidence(struct fixture *f, const char *run, char content,
                                             const char *reason)
 {

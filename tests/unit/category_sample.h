@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A name and its category.
+// A name and the category that it must have.
 #ifndef TESTS_UNIT_CATEGORY_SAMPLE_H
 #define TESTS_UNIT_CATEGORY_SAMPLE_H
 

@@ -45,7 +45,7 @@ static inline void kind_run(const char *place, const char *text)
     db_close(db, true);
 }
 
-// Where a test's new database will be. folder: the test's own.
+// Where a test's new database will be. folder: the test's.
 static inline void kind_place(const struct db_kind *kind, const char *folder,
                               char place[KIND_PLACE_SIZE])
 {

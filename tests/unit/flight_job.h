@@ -30,8 +30,8 @@ struct job_op {
     enum job_group group;
     int peer; // rank; -1: a collective
     bool sends;
-    int seq;      // in its group, of collectives or of what passes to and from the peer
-    int elements; //
+    int seq; // in its group, of collectives or of what passes to and from the peer
+    int elements;
     const char *name;
     bool done;
 };

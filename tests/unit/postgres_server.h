@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A PostgreSQL server of a test's own, in a temporary folder and without a network. It ends with
-// the test's process.
+// A PostgreSQL server for the tests of one process, in a temporary folder and without a network. It
+// ends with the process.
 #ifndef TESTS_UNIT_POSTGRES_SERVER_H
 #define TESTS_UNIT_POSTGRES_SERVER_H
 
@@ -90,7 +90,7 @@ static inline bool postgres_start(struct postgres_server *server)
     const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
     if (user && chown(server->folder, user->pw_uid, user->pw_gid) != 0)
         return false;
-    // Made once and copied: whoever comes first leaves it to the others.
+    // Made once and copied: the first to come makes it for the others.
     static const char init[] =
         "made=/tmp/stepscope_initdb.$(id -u).$(initdb --version | tr -dc 0-9.); "
         "[ -O $made ] || { initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync && "

@@ -27,8 +27,8 @@ struct fixture {
     int audits; // so far
 };
 
-// Those that fill a database do the same again and again. What follows from rows is written by the
-// same functions for all kinds, and asking a server takes longer.
+// Tests that fill a database repeat the same operations. A server is audited less often: asking it
+// takes longer, and the same functions write what follows from rows for all kinds.
 enum { AUDITS_PER_TEST = 30, AUDITS_OF_SERVER = 2 };
 
 // After every operation, what follows from the rows must agree with them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store in which everything happens at least once: what its statements are judged by.
+// A store in which everything happens at least once, for tests that examine its statements.
 #ifndef TESTS_UNIT_STORE_LIFE_H
 #define TESTS_UNIT_STORE_LIFE_H
 
@@ -408,7 +408,7 @@ static inline void send_in_pieces(struct fixture *f)
     assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
 }
 
-// Archives that are taken apart, that fail, and that are none.
+// Archives that are taken apart, that fail, and that are not archives.
 static inline void unpack_archives(struct fixture *f)
 {
     struct unpack_state unpack;
