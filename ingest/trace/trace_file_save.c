@@ -88,7 +88,7 @@ static bool append(struct writer *writer, enum section_id id, const void *from, 
     struct column *column = &writer->columns[id];
     const char *at = from;
     size_t element = section_element(id), room = section_block(id);
-    if (!column->waiting && !(column->waiting = malloc(room * element)))
+    if (count && !column->waiting && !(column->waiting = malloc(room * element)))
         return no_memory(err);
     column->stored.count += count;
     while (count) {
