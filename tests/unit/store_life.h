@@ -500,6 +500,17 @@ static inline void note_garbage(struct fixture *f)
     assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
 }
 
+// The name of a folder with several traces is no rank, though it seemed one of the first.
+static inline void share_a_folder(struct fixture *f)
+{
+    add(f, "folder", 'h', STORE_NO_RANK, "exp_rank5/a.json");
+    add(f, "folder", 'i', STORE_NO_RANK, "exp_rank5/b.json");
+    finish_next(f, -1);
+    finish_next(f, -1);
+    struct job job = claim(f);
+    finish_run(f, &job);
+}
+
 // From a first upload to the deletion of its run, with everything that may happen in between.
 static inline void live_a_life(struct fixture *f)
 {
@@ -508,6 +519,7 @@ static inline void live_a_life(struct fixture *f)
     finish_next_wide(f, REPORT_PART_ROWS + 1);
     struct job wide = claim(f);
     finish_run(f, &wide);
+    share_a_folder(f);
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'a', STORE_NO_RANK, "x.json");
     add(f, "r", 'b', STORE_NO_RANK, "y.json");
