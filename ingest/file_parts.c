@@ -150,7 +150,7 @@ static bool make_room(struct walk *walk, struct err *err)
     return waiting && names;
 }
 
-// What is cut ends where the archive does, which says so.
+// What is cut or damaged is said by whoever reads it to its end.
 static bool keep_waiting(struct walk *walk, struct unpack *unpack,
                          const struct unpack_member *member, struct err *err)
 {
@@ -209,11 +209,11 @@ struct set {
 static bool take_waiting(struct walk *walk, struct unpack *unpack, size_t index,
                          const struct set *set, struct err *err)
 {
+    if (!walk->waiting[index].source)
+        return true;
     size_t count = file_set_find(walk->names, walk->waiting_count, index, set->in_set);
     size_t original = file_set_original(walk->names, walk->waiting_count, index);
     struct file_part part = {.name = walk->names[index].at, .problem = {.pos = ERR_NO_POS}};
-    if (!walk->waiting[index].source)
-        return true;
     if (!count && original != SIZE_MAX) {
         part.is_copy = true;
         file_set_tell_copy(walk->names[original], &part.problem);

@@ -13,6 +13,7 @@ struct copied {
     struct source source;
     struct scratch scratch;
     uint64_t size, at, consumed;
+    struct err damage; // that ended the stream early; for the read after its bytes
 };
 
 static size_t least(uint64_t a, size_t b)
@@ -37,6 +38,11 @@ static bool copied_read(struct source *source, void *bytes, size_t cap, size_t *
 {
     struct copied *copied = (struct copied *)source;
     struct source_place place = {copied->at, bytes, cap};
+    if (copied->at == copied->size && copied->damage.code != ERR_NONE) {
+        if (err)
+            *err = copied->damage;
+        return false;
+    }
     if (!copied_read_at(source, &place, got, err))
         return false;
     copied->at += *got;
@@ -73,18 +79,18 @@ static bool write_block(struct copied *copied, const char *bytes, size_t size, s
     return true;
 }
 
-// A truncated stream gives what came before.
+// A truncated or damaged stream gives what came before.
 static bool copy(struct copied *copied, struct source *below, char *block, struct err *err)
 {
     struct err why;
     for (size_t got = 1; got;) {
         got = 0;
         if (!source_read(below, block, BLOCK_BYTES, &got, &why)) {
-            if (why.code == ERR_FORMAT && copied->size)
-                return true;
-            if (err)
-                *err = why;
-            return false;
+            bool some = why.code == ERR_FORMAT && copied->size;
+            struct err *to = some ? &copied->damage : err;
+            if (to)
+                *to = why;
+            return some;
         }
         if (!write_block(copied, block, got, err))
             return false;
