@@ -39,11 +39,12 @@ static int64_t after_rank(struct str text, size_t at)
 }
 
 // SGLang's places within a job, which has one rank per place of the tensor parallel group unless
-// it has stages: "1767900123.45-TP-3-DP-0".
+// it has stages: "1767900123.45-TP-3-DP-0". In names of people TP-8 is the size of that group.
 static int64_t after_tp(struct str text, size_t at)
 {
     struct str rest = {text.at + at, text.len - at};
-    return at > 0 && str_starts_with(rest, STR("TP-")) && str_find(rest, STR("-PP-")) == SIZE_MAX
+    return at > 1 && str_is_digit(text.at[at - 2]) && str_starts_with(rest, STR("TP-")) &&
+                   str_find(rest, STR("-PP-")) == SIZE_MAX
                ? number_at(text, at + 3)
                : -1;
 }
@@ -86,7 +87,7 @@ static int64_t rank_of_part(struct str part, bool is_file)
     int64_t rank = last_match(part, after_rank);
     if (rank < 0)
         rank = last_match(part, after_r);
-    if (rank < 0)
+    if (rank < 0 && is_file)
         rank = last_match(part, after_tp);
     return rank < 0 && is_file ? last_match(part, after_report) : rank;
 }

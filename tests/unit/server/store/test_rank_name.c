@@ -81,6 +81,8 @@ static void other_names_give_none(void **state)
     expect("rank[x].json", -1);
     expect("HTTP-3.json", -1);
     expect("TP-3.json", -1);
+    expect("llama-TP-8.json", -1);
+    expect("2026-11-27-TP-8/trace.json", -1);
     expect("1767900123.45-TP-3-PP-1.trace.json.gz", -1); // its rank depends on both
 }
 
