@@ -6,6 +6,8 @@
 #include "analysis/stats/sort.h"
 #include "ingest/base/hash.h"
 
+#include <ctype.h>
+
 #define REPEATS_MIN   3   // a top-level annotation that occurs less often is not a step
 #define COVER_PERCENT 50  // and it must cover this much of the device window
 #define NUMBERED_MAX  256 // bytes of the longest name whose numbers may differ
@@ -109,12 +111,25 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     return true;
 }
 
+// Whether a word starts like that: not "criterion_0" and "writer_1" of "iter".
+static bool has_word(struct str name, struct str start)
+{
+    for (size_t at = 0; at + start.len <= name.len; at++) {
+        struct str here = {name.at + at, start.len};
+        bool begins = at == 0 || !isalpha((unsigned char)name.at[at - 1]) ||
+                      isupper((unsigned char)name.at[at]);
+        if (begins && str_equal_nocase(here, start))
+            return true;
+    }
+    return false;
+}
+
 // Whether a name says that it is a step, which may contain other numbers each time: "iteration 5",
 // vLLM's "execute_context_1(512)_generation_0(0)".
 static bool says_step(struct str name)
 {
     return name.len <= NUMBERED_MAX &&
-           (str_contains_nocase(name, STR("step")) || str_contains_nocase(name, STR("iter")) ||
+           (str_contains_nocase(name, STR("step")) || has_word(name, STR("iter")) ||
             str_starts_with(name, STR("execute_"))) &&
            !str_contains_nocase(name, STR("micro"));
 }

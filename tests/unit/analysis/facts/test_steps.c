@@ -325,6 +325,10 @@ static void only_names_that_say_step_may_differ(void **state)
         steps_with((const char *const[3]){"iteration 9", "iteration 10", "iteration 11"}), 3);
     assert_int_equal(steps_with((const char *const[3]){"layer_0", "layer_1", "layer_2"}), 0);
     assert_int_equal(
+        steps_with((const char *const[3]){"criterion_0", "criterion_1", "criterion_2"}), 0);
+    assert_int_equal(
+        steps_with((const char *const[3]){"trainIter 0", "trainIter 1", "trainIter 2"}), 3);
+    assert_int_equal(
         steps_with((const char *const[3]){"micro_step 0", "micro_step 1", "micro_step 2"}), 0);
     assert_int_equal(steps_with((const char *const[3]){"step a", "step b", "step c"}), 0);
 }
