@@ -35,7 +35,7 @@ static bool drain(void *context, struct file_part *part, struct err *err)
     char block[BLOCK];
     size_t got = 1;
     struct err ignored;
-    walk->members++;
+    walk->members += part->process == 0; // a database comes once for each of its processes
     if (part->name)
         check_name(part->name);
     if ((part->source == NULL) != (part->problem.code != ERR_NONE))
