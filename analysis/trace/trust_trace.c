@@ -115,8 +115,9 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .count = (int64_t)found->implausible,
         .timed = true,
         .time_ns = found->implausible_ns,
-        .detail = "device events that end before they start, last over an hour, or start over an "
-                  "hour from the median start and from all work of the host",
+        .detail =
+            "device events that end before they start, last over an hour, or start over an "
+            "hour from the median start and from all work of the host, or a day from that start",
         .effect = "they are left out of all figures",
     };
     struct doubt clipped = {
