@@ -241,7 +241,8 @@ test("quickstart refuses before it builds what could not be served", async (cont
   await once(taken, "listening");
   const address = `127.0.0.1:${taken.address().port}`;
   for (const [options, words, more] of [
-    [[], "or set STEPSCOPE_MIN_FREE", { STEPSCOPE_MIN_FREE: "1P" }],
+    [[], "or set STEPSCOPE_MIN_FREE", { STEPSCOPE_MIN_FREE: "1048576g" }],
+    [[], "found STEPSCOPE_MIN_FREE=1GiB, expected a size such", { STEPSCOPE_MIN_FREE: "1GiB" }],
     [["--listen", address], `something else listens on ${address}: stop it, or choose another`],
     [["--listen", "127.0.0.1:65536"], "found port 65536 in --listen, expected 1 to 65535"],
     [["--data", "/proc/here"], "cannot write in /proc/here: choose another folder with --data"]]) {
