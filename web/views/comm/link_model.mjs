@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests of links measured, the run's collectives beside it, and how devices are connected;
 // pure.
-import { bytes, number, percent, plural } from "../../base/format.mjs";
+import { bytes, number, percent, plural, sentence } from "../../base/format.mjs";
 
 export const LEAST_BYTES = 1000; // smaller transfers say nothing about the link
 
@@ -103,8 +103,9 @@ export function links_lead({ curves, records, ports, communicators, topology }) 
     some_text(broken, communicators, "communicator",
       ["lacks ranks, or has one behind", "lack ranks, or have one behind"]),
     some_text(off, ports, "network port", ["is not active", "are not active"])].filter(Boolean);
-  if (parts.length > 0) return `${parts.join("; ")}.`;
-  if (topology.length > 0) return `${topology_sentence(topology)}.`;
+  if (parts.length > 0) return sentence(parts.join("; "));
+  if (topology.some(is_of_gpus)) return `${topology_sentence(topology)}.`;
+  if (ports.length === 1) return "The only network port is active.";
   return ports.length > 0 ? `Of ${plural(ports.length, "network port")}, all are active.` : "";
 }
 
@@ -221,10 +222,12 @@ export function matrix_of(rows) {
       .sort((a, b) => rank_of(a.kind) - rank_of(b.kind)) };
 }
 
+const is_of_gpus = ({ from_name, to_name }) =>
+  from_name.startsWith("GPU") && to_name.startsWith("GPU");
+
 /** "GPU0 to GPU3 are connected by NV18, ..." in one sentence. @param {any[]} rows */
 export function topology_sentence(rows) {
-  const gpus = rows.filter(({ from_name, to_name }) =>
-    from_name.startsWith("GPU") && to_name.startsWith("GPU"));
+  const gpus = rows.filter(is_of_gpus);
   const names = new Set(gpus.map(({ from_name }) => from_name));
   if (gpus.length === 0) return "Paths between devices";
   const kinds = [...new Set(gpus.map(({ kind }) => kind))].sort((a, b) => rank_of(a) - rank_of(b));

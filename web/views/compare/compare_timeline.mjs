@@ -5,7 +5,6 @@ import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_title } from "../../base/hooks.mjs";
@@ -27,6 +26,7 @@ import { SliceDetails } from "../timeline/timeline_details.mjs";
 import { toggled_with, use_detail } from "../timeline/timeline_data.mjs";
 import { NOT_SHOWN, use_linked } from "../timeline/slice_links.mjs";
 import { use_anchor } from "./compare_anchor.mjs";
+import { timelines_lead } from "./side_model.mjs";
 
 const DEFAULTS = { base: "", cand: "", base_rank: "", cand_rank: "", base_step: "", cand_step: "",
   base_name: "", cand_name: "", base_module: "", cand_module: "", lanes: "", from: "", to: "",
@@ -75,14 +75,10 @@ const aligned_at = (query, side) => {
   return what || null;
 };
 
-/** "The step takes 1,076 ms in a and 906 ms in b, 170 ms less." */
 function lead_of([base, cand], query) {
-  const [from, to] = [base, cand].map(({ anchor }) => anchor.span && span_of(anchor.span));
-  if (!from || !to || base.anchor.missing || cand.anchor.missing) return "";
-  const what = aligned_at(query, "cand");
-  return `${what ? `“${what}”` : "The step"} takes ${time_text(from)} in ${base.name} and ${
-    time_text(to)} in ${cand.name}, ${time_text(Math.abs(to - from))} ${to > from ? "more" : "less"
-  }.`;
+  const spans = [base, cand].map(({ anchor }) => anchor.span && span_of(anchor.span));
+  if (spans.some((ns) => !ns) || base.anchor.missing || cand.anchor.missing) return "";
+  return timelines_lead(aligned_at(query, "cand"), [base.name, cand.name], spans);
 }
 
 const moved_arrows = (linked, lanes, by_ns) => arrows_of(linked, lanes).map(({ kind, from, to }) =>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sides of a comparison in the address: keys of runs, repeats separated by commas, all runs of
 // a series as NAME@*; pure.
+import { time_text } from "../../base/format.mjs";
 import { quoted } from "./gate_model.mjs";
 
 export const MOST_CANDIDATES = 8;
@@ -65,6 +66,17 @@ function series_name(series, runs) {
     (name.startsWith(`${series}@`) ? name.slice(series.length) : ""));
   const which = ends.includes("") ? "" : `${ends[0]} to ${ends[1]}`;
   return `${series}${which} (${runs.length} runs)`;
+}
+
+/**
+ * "The step takes 1,076 ms in a and 906 ms in b, 170 ms less."
+ * @param {string|null} what is shaded, null: the step
+ */
+export function timelines_lead(what, [base, cand], [from_ns, to_ns]) {
+  const takes = `${what ? `“${what}”` : "The step"} takes ${time_text(from_ns)}`;
+  if (to_ns === from_ns) return `${takes} in ${base} and in ${cand}.`;
+  return `${takes} in ${base} and ${time_text(to_ns)} in ${cand}, ${
+    time_text(Math.abs(to_ns - from_ns))} ${to_ns > from_ns ? "more" : "less"}.`;
 }
 
 /** A side's name. @param {Run[]} runs */

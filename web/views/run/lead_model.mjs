@@ -72,12 +72,13 @@ function busy({ breakdown }) {
   return `The GPU is busy for ${of_step(row.busy_ns, row)}.`;
 }
 
-function ranks({ summary }) {
+function ranks({ summary, run }) {
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
   if (!(summary.step_median_ns > 0)) return "";
   const typical = time_text(summary.step_median_ns);
   if (known === 1) {
-    return `Only rank ${summary.headline_rank} was recorded: its step takes ${typical}.`;
+    return `${run?.world_size === 1 ? "The job has one rank"
+      : `Only rank ${summary.headline_rank} was recorded`}: its step takes ${typical}.`;
   }
   if (!(known > 1) || spread === null) return "";
   if (spread < ALIKE) {

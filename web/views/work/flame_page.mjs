@@ -15,6 +15,7 @@ import { Card, Empty, Lead, Loaded, SearchBox, Segments } from "../../widgets/wi
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { FLAMES, use_flame, use_step_count } from "./flame_data.mjs";
+import { difference_text } from "./work_leads.mjs";
 
 const DEFAULTS = { of: "operators", dir: "icicle", q: "", at: "", vs: "", kernels: "" };
 const DIRECTIONS = [["icicle", "Icicle"], ["flame", "Flame"]];
@@ -77,14 +78,6 @@ function Zoomed({ root, at, write, onzoom, page }) {
       href && html` <a href=${href}>Its page</a>`}`
     : html`<button type="button" class="link" onClick=${() =>
       onzoom(path.slice(0, i).join("."))}>${write(node)}</button>`}</li>`)}</ol></nav>`;
-}
-
-/** "A step of b has 332 ms of device time, 235 ms less than the 567 ms of a." */
-function difference_text({ base_ns, cand_ns }, of, [base, cand]) {
-  const kind = of === "idle" ? "idle" : "device";
-  return `A step of ${cand} has ${time_text(cand_ns)} of ${kind} time, ${
-    time_text(Math.abs(cand_ns - base_ns))} ${cand_ns > base_ns ? "more" : "less"} than the ${
-    time_text(base_ns)} of ${base}.`;
 }
 
 function caption_of(root, { of, q, vs }, run_names, write) {

@@ -2,7 +2,7 @@
 // Launches that Nsight Compute or rocprof-compute measured, beside the same kernels of the trace.
 import { html } from "../../base/ui.mjs";
 import { kernel_path } from "../../base/address.mjs";
-import { ms, number, plural, short_kernel, time_text } from "../../base/format.mjs";
+import { ms, number, time_text } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
@@ -52,21 +52,6 @@ const VIEW = {
 /** The table of a run; asked for only if it has files other than traces. */
 export const use_kernel_profiles = (run, wanted) =>
   use_table(run, "kernel_profiles", { limit: "all" }, wanted);
-
-const MANGLED = /\[.+\]$/; // what Numba adds to a name
-
-/** The longest launch, where no trace says what takes the most time. @param {any[]} rows */
-export function profiles_lead(rows) {
-  const [longest] = rows.filter(({ duration_ns }) => duration_ns > 0)
-    .sort((a, b) => b.duration_ns - a.duration_ns);
-  if (!longest) return "";
-  const { kernel, duration_ns, dram_percent } = longest;
-  const launches = plural(rows.length, "measured launch", "measured launches");
-  const dram = dram_percent === null ? ""
-    : `, with DRAM at ${number(dram_percent)} % of its peak`;
-  return `The longest of ${launches} is ${short_kernel(kernel).replace(MANGLED, "")}: ${
-    time_text(duration_ns)}${dram}.`;
-}
 
 /** Nothing for a run without such a file. @param {{run: string, table: any}} props */
 export function KernelProfiles({ run, table }) {

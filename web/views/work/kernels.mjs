@@ -15,9 +15,9 @@ import { OpLink } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
-import { KernelProfiles, PROFILE_FACTS, profiles_lead, use_kernel_profiles }
-  from "./kernel_profiles.mjs";
+import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
+import { profiles_lead } from "./work_leads.mjs";
 import { with_range, within } from "../run/range_model.mjs";
 import { RangeBar, RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";

@@ -111,4 +111,7 @@ test("links without collectives beside them are one sentence", () => {
   assert.equal(said({ records: [{ best_bus_gbps: 20, operation: "Send", bytes: MB, ranks: 2 }] }),
     "NCCL recorded up to 20.0 GB/s: Send of 1.00 MB between 2 ranks.");
   assert.equal(said({ ports: [ports[0], ports[0]] }), "Of 2 network ports, all are active.");
+  assert.equal(said({ topology: [{ from_name: "NIC0", to_name: "NIC1", kind: "PIX" }] }), "");
+  assert.equal(said({ ports: [ports[0]] }), "The only network port is active.");
+  assert.equal(said({ ports: [ports[1]] }), "The only network port is not active.");
 });

@@ -18,7 +18,8 @@ import { has_ledger, inputs_text, ledger_rows, parity_sums }
 import { differ_text, ordered_settings, setting_text, source_mark }
   from "../../../../../web/views/compare/setting_model.mjs";
 import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side_name, swapped,
-  traces_of, with_candidate } from "../../../../../web/views/compare/side_model.mjs";
+  timelines_lead, traces_of, with_candidate }
+  from "../../../../../web/views/compare/side_model.mjs";
 import { median } from "../../../../../web/charts/trend_model.mjs";
 import { strips_of } from "../../../../../web/views/compare/strip_model.mjs";
 import { reason_figures, reason_place, reason_sides, reason_title }
@@ -351,4 +352,11 @@ test("a comparison is asked for only of runs with traces", () => {
   assert.equal(traces_of([traced, lone]), "other files");
   assert.equal(traces_of([traced, empty]), "some", "the comparison says why not");
   assert.equal(traces_of([lone, null]), "some", "and which run is unknown");
+});
+
+test("two timelines begin with what is shaded on both", () => {
+  const said = (what, spans) => timelines_lead(what, ["a", "b"], spans).replace(/\s/gu, " ");
+  assert.equal(said(null, [3e6, 2e6]),
+    "The step takes 3.00 ms in a and 2.00 ms in b, 1.00 ms less.");
+  assert.equal(said("mlp", [3e6, 3e6]), "“mlp” takes 3.00 ms in a and in b.");
 });

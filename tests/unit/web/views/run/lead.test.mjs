@@ -32,6 +32,8 @@ test("other pages say what they are about", () => {
     /^Both ranks end their steps together/);
   assert.equal(lead_text("ranks", data({ headline_rank: 0 })),
     "Only rank 0 was recorded: its step takes 50.0 ms.");
+  assert.equal(lead_text("ranks", data({ headline_rank: 0 }, { run: { world_size: 1 } })),
+    "The job has one rank: its step takes 50.0 ms.");
 });
 
 test("idle time says how much of it waits for the host", () => {
