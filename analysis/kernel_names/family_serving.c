@@ -287,6 +287,14 @@ static bool decode_deepseek_gemm(const struct kernel_text *text, struct kernel_d
     return true;
 }
 
+// Anyone's tensors are permuted: the experts' tokens are only in libraries for language models.
+static bool is_any_permutation(const struct kernel_text *text)
+{
+    enum kernel_library library = library_of_space(text->space);
+    return kernel_matches(text->base, "*permute_kernel*") && !kernel_has(text->name, "moe") &&
+           (!library || library == LIBRARY_pytorch);
+}
+
 bool family_serving(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (decode_cute(text, out) || decode_deepseek_gemm(text, out))
@@ -299,6 +307,8 @@ bool family_serving(const struct kernel_text *text, struct kernel_decoded *out)
                  apply_rules(quantization, sizeof quantization / sizeof *quantization, text, out);
     if (!found)
         return false;
+    if (is_any_permutation(text))
+        out->doubts |= DOUBT_OP;
     if (out->op == OP_act_and_mul)
         read_activation(text, out);
     if (out->op == OP_gemm && kernel_has(text->base, "router_gemm"))
@@ -315,7 +325,9 @@ static const struct kernel_rule known[] = {
     {NULL, "*TopK*", 0, OP_topk, FROM_NOWHERE, {0}, 0},
     {NULL, "*all_reduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
     {NULL, "*allreduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
-    {NULL, "*llReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "*AllReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "allReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
+    {NULL, "*_allReduce*", 0, OP_all_reduce, FROM_FLOAT, {0}, 0},
     {NULL, "*AllToAll*", 0, OP_all_to_all, FROM_FLOAT, {0}, 0},
     {NULL, "*all_to_all*", 0, OP_all_to_all, FROM_FLOAT, {0}, 0},
     {NULL, "*Rope*", 0, OP_rope, FROM_FLOAT, {0}, 0},

@@ -313,18 +313,39 @@ bool kernel_matches(struct str text, const char *pattern)
     return str_ends_with(text, str_of(pattern));
 }
 
-// "std::enable_if<...>::type f<...>": the function comes after the type of its result. No bracket
-// shows where such a type ends, because "<" and ">" compare in it.
-static struct str without_result(struct str name)
+// No bracket shows where a type ends in which "<" and ">" compare: the function comes after the
+// first "::type " that a name follows.
+static struct str after_comparison(struct str name)
 {
     struct str end = STR(">::type ");
-    while (str_starts_with(name, STR("std::enable_if<"))) {
-        size_t at = str_find(name, end);
-        if (at == SIZE_MAX)
-            return name;
+    for (size_t at; (at = str_find(name, end)) != SIZE_MAX;) {
         name = rest_of(name, at + end.len);
+        size_t stop = first_of(name, "<(,>");
+        if (stop == name.len || name.at[stop] == '<' || name.at[stop] == '(')
+            return name;
     }
-    return name;
+    return (struct str){name.at, 0};
+}
+
+// "std::enable_if<...>::type f<...>": the function comes after the type of its result.
+static struct str without_result(struct str name)
+{
+    for (;;) {
+        size_t open = first_of(name, "<( ");
+        if (open == name.len || name.at[open] != '<')
+            return name;
+        size_t end = closing(name, open);
+        struct str after = end == SIZE_MAX ? (struct str){name.at, 0} : rest_of(name, end + 1);
+        if (str_starts_with(after, STR("::type ")))
+            after = rest_of(after, STR("::type ").len);
+        else if (kernel_matches(kernel_head_of(name), "*enable_if"))
+            after = after_comparison(name);
+        else
+            return name;
+        if (!after.len)
+            return name;
+        name = after;
+    }
 }
 
 static struct str without_digits(struct str text)

@@ -165,6 +165,41 @@ static void the_last_argument_may_be_open(void **state)
     assert_int_equal(args.count, 1);
 }
 
+static void types_of_results_are_left_out(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "std::enable_if<!(false), void>::type f<int>(int)",
+        "std::enable_if<(a<4), void>::type f<int>(int)",
+        "std::enable_if<T2>(int)0&&a::b<T1>::exists, void>::type f<int>(int)",
+        "std::enable_if<std::is_same<a<int>::type const, b>::value, void>::type f<int>(int)",
+        "std::enable_if<T2>(int)0&&a<b<T1>::type , c>::value, void>::type f<int>(int)",
+        "std::conditional<true, int, float>::type f<int>(int)",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct kernel_text text;
+        kernel_text_read(str_of(names[i]), &text);
+        assert_str(text.base, "f");
+        assert_int_equal(text.args.count, 1);
+    }
+}
+
+static void words_that_anyone_may_use_are_no_proof(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("void aiter::smallReduceKernel<float>(float*)"), &decoded);
+    assert_int_equal(decoded.op, OP_NONE);
+    kernel_decode(STR("void aiter::allReduceKernel<float>(float*)"), &decoded);
+    assert_int_equal(decoded.op, OP_all_reduce);
+    kernel_decode(STR("void mine::permute_kernel<float>(float*)"), &decoded);
+    assert_int_equal(decoded.doubts, DOUBT_OP);
+    kernel_decode(STR("void vllm::moe::permute_kernel<float>(float*)"), &decoded);
+    assert_int_equal(decoded.doubts, 0);
+    kernel_decode(STR("rejection_sample_kernel"), &decoded);
+    assert_false(kernel_has_flag(&decoded, FLAG_triton));
+}
+
 static void a_cut_name_is_sure_of_what_its_rest_cannot_change(void **state)
 {
     (void)state;
@@ -348,6 +383,8 @@ int main(void)
         cmocka_unit_test(patterns_match_with_stars_anywhere),
         cmocka_unit_test(a_number_at_a_cut_is_not_read),
         cmocka_unit_test(the_last_argument_may_be_open),
+        cmocka_unit_test(types_of_results_are_left_out),
+        cmocka_unit_test(words_that_anyone_may_use_are_no_proof),
         cmocka_unit_test(a_cut_name_is_sure_of_what_its_rest_cannot_change),
         cmocka_unit_test(types_with_scales_are_read_from_templates),
         cmocka_unit_test(products_of_tf32_are_not_called_f32),
