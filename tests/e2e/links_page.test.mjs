@@ -76,8 +76,8 @@ test("a run of links alone shows them on a narrow, dark screen", () =>
     await visit(page, "/runs/alone/collectives");
     await page.getByRole("heading", { name: "Topology of a host" }).waitFor();
     assert.equal(await page.locator(".lead").innerText(), "The links reach up to 480 GB/s: "
-      + "all_reduce of 537 MB between 2 ranks; the only communicator lacks ranks, or has one "
-      + "behind; 1 of 2 network ports is not active.");
+      + "all_reduce of 537 MB between 2 ranks; the only communicator has ranks missing, "
+      + "failed or behind; 1 of 2 network ports is not active.");
     const wide = await page.evaluate(() => document.documentElement.scrollWidth
       > document.documentElement.clientWidth);
     assert.equal(wide, false);

@@ -101,7 +101,7 @@ export function links_lead({ curves, records, ports, communicators, topology }) 
   const off = ports.filter(is_off).length;
   const parts = [fastest_text(curves) || recorded_text(records),
     some_text(broken, communicators, "communicator",
-      ["lacks ranks, or has one behind", "lack ranks, or have one behind"]),
+      ["has ranks missing, failed or behind", "have ranks missing, failed or behind"]),
     some_text(off, ports, "network port", ["is not active", "are not active"])].filter(Boolean);
   if (parts.length > 0) return sentence(parts.join("; "));
   if (topology.some(is_of_gpus)) return `${topology_sentence(topology)}.`;

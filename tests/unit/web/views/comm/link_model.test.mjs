@@ -107,7 +107,7 @@ test("links without collectives beside them are one sentence", () => {
   assert.equal(said({ curves: [curve_row({ peak_gbps: 90 }), curve_row()], ports,
     communicators: [whole, { ...whole, behind_rank: 2 }] }),
   "The links reach up to 480 GB/s: all_reduce of 512 MB between 8 ranks; 1 of 2 communicators "
-    + "lacks ranks, or has one behind; 1 of 2 network ports is not active.");
+    + "has ranks missing, failed or behind; 1 of 2 network ports is not active.");
   assert.equal(said({ records: [{ best_bus_gbps: 20, operation: "Send", bytes: MB, ranks: 2 }] }),
     "NCCL recorded up to 20.0 GB/s: Send of 1.00 MB between 2 ranks.");
   assert.equal(said({ ports: [ports[0], ports[0]] }), "Of 2 network ports, all are active.");
