@@ -71,6 +71,24 @@ test("without link tests nothing of them is shown", () =>
     }
   }));
 
+test("a run of other files is not said to lack links, or findings of a recording", () =>
+  on_clean_page(browser, server.base, { viewport: NARROW }, async (page) => {
+    let answer;
+    const asked = new Promise((done) => { answer = done; });
+    await page.route("**/link_ports*", async (route) => {
+      answer();
+      await page.getByText("Loading…").waitFor();
+      assert.equal(await page.getByText("This run has no trace").count(), 0);
+      await route.continue();
+    });
+    await visit(page, "/runs/alone/collectives");
+    await asked;
+    await page.getByRole("heading", { name: "Network ports" }).waitFor();
+    await visit(page, "/runs/alone/findings");
+    await page.getByText("This run has no trace").waitFor();
+    assert.equal(await page.getByText("in this recording").count(), 0);
+  }));
+
 test("a run of links alone shows them on a narrow, dark screen", () =>
   on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
     await visit(page, "/runs/alone/collectives");

@@ -118,9 +118,10 @@ const FILTERED = "Filters collectives as recorded, process groups and message si
 
 /** Without collectives, and perhaps without a trace. */
 function LinksAlone({ links, children }) {
-  if (!links.has_any) return children;
-  return html`<${LinksLead} links=${links} /><${LinkTests} links=${links} own=${NO_ROWS} />
-    <${LinkDetails} links=${links} />`;
+  if (!links.resource) return children;
+  return html`<${Loaded} resource=${links.resource}>${() => (links.has_any
+    ? html`<${LinksLead} links=${links} /><${LinkTests} links=${links} own=${NO_ROWS} />
+      <${LinkDetails} links=${links} />` : children)}<//>`;
 }
 
 function Content({ data, run }) {

@@ -143,7 +143,7 @@ export function use_links(run, wanted) {
     use_table(run, name, { limit: "all" }, wanted));
   const all = [curves, tests, topology, ports, records, communicators];
   return { curves, tests, topology, ports, records, communicators,
-    resource: wanted ? awaited(all).resource : null,
+    resource: wanted ? awaited(all) : null,
     has_any: all.some(({ rows }) => rows.length > 0) };
 }
 

@@ -12,6 +12,7 @@ import { use_gains } from "./finding_gains.mjs";
 import { changes_of, part_findings, saving_of, unjudged } from "./finding_model.mjs";
 import { GUIDE } from "../run/lacks.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
+import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
 function Saving({ findings }) {
@@ -42,11 +43,12 @@ function Unjudged({ run }) {
     <p><a href=${GUIDE}>How to record it</a></p><//>`;
 }
 
-function AllFindings({ run, reply, dismissals, links }) {
+function AllFindings({ run, about, reply, dismissals, links }) {
   const { items, resource } = dismissals;
   const found = use_gains(run, useMemo(() => rows_of(frame_of(reply)), [reply]));
   const { large, small, dismissed } = part_findings(found, items);
   const all = [...large, ...small, ...dismissed];
+  if (all.length === 0 && about.received === 0) return html`<${NoResult} run=${about} />`;
   const of = { run, all, can_dismiss: true };
   const nothing = all.length > 0 ? "Nothing else is worth fixing." : undefined;
   return html`<${Saving} findings=${[...large, ...small]} />
@@ -64,7 +66,7 @@ function AllFindings({ run, reply, dismissals, links }) {
     <${Unjudged} run=${run} />`;
 }
 
-function Content({ run }) {
+function Content({ run, about }) {
   const path = run_api(run, "findings");
   const resource = use_api(address(path, { limit: "all" }));
   const dismissals = use_dismissals(run);
@@ -73,10 +75,11 @@ function Content({ run }) {
   // Dismissed findings must not flash up; failing to load them must not hide the others.
   const waiting = dismissals.resource.loading ? dismissals.resource : resource;
   return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}
-    run=${run} reply=${resource.data} dismissals=${dismissals} links=${links} />`}<//>`;
+    run=${run} about=${about} reply=${resource.data} dismissals=${dismissals}
+    links=${links} />`}<//>`;
 }
 
 export default function Findings({ route }) {
-  return html`<${RunFrame} route=${route} title="Findings">${(_, run) =>
-    html`<${Content} run=${run} />`}<//>`;
+  return html`<${RunFrame} route=${route} title="Findings">${(data, run) =>
+    html`<${Content} run=${run} about=${data.run} />`}<//>`;
 }
