@@ -348,7 +348,7 @@ bool routes_find(struct request *request, struct response *response, struct err 
 
 // --- answering ----------------------------------------------------------------------------------
 
-// So that no address and no token can take all threads.
+// Keeps an address or a token from taking all threads.
 static bool refuse_crowd(struct request *request, struct response *response, const char *whose,
                          struct err *err)
 {
@@ -370,7 +370,7 @@ static bool admit_token(struct request *request, struct response *response, stru
            refuse_crowd(request, response, "token or user", err);
 }
 
-// Of a store that others write to, too, it must be asked for: only where answers are known to last.
+// A shared store must be asked for its version, so only where answers are known to last.
 static uint64_t version_of_store(const struct request *request)
 {
     struct store *store = request->services->intake->store;
@@ -380,7 +380,7 @@ static uint64_t version_of_store(const struct request *request)
     return helps ? store_version(store) : 0;
 }
 
-// What was answered already need not be made again.
+// Gives an earlier answer again if it still holds.
 static bool handle(struct request *request, struct response *response, struct err *err)
 {
     struct known_answers *known = request->services->known_answers;

@@ -42,7 +42,7 @@ static bool has_text(const char *text)
     return text && *text;
 }
 
-// Others than processes of this machine can connect.
+// Processes on other machines can connect.
 static bool is_reached_from_elsewhere(const struct access_config *config)
 {
     return !access_is_loopback(config->listen) || has_text(config->trusted_proxies) ||
@@ -144,7 +144,7 @@ static bool refuse_guesses(struct request *request, struct response *response, u
                            LOGIN_GUARD_FAILURES, wait_s);
 }
 
-// Only wrong credentials have to wait: a good token from the same address, e.g. behind one router,
+// Only wrong credentials have to wait: a valid token from the same address, as behind one router,
 // never does.
 bool access_count_failure(struct request *request, struct response *response, const char *why,
                           struct err *err)
@@ -211,7 +211,7 @@ bool access_know(struct request *request, const struct token *token, struct err 
 
 // --- requests -----------------------------------------------------------------------------------
 
-// Addresses end up in logs, histories and links.
+// Refuses tokens in the URL: URLs end up in logs, histories and links.
 static bool check_address(const struct request *request, struct response *response, struct err *err)
 {
     static const char *const names[] = {"token", "access_token", "api_key", "bearer"};

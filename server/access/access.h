@@ -34,7 +34,7 @@ void access_close(struct access *access); // NULL is allowed
 bool access_is_required(const struct access *access);
 
 // Sets request->peer to the client's address if a trusted proxy forwards the request. Must run
-// before anything that logs or counts by it.
+// before anything that logs the address or counts by it.
 void access_find_peer(struct request *request);
 
 // Sets request->who, possibly to WHO_NOBODY, whatever the route. Fails with 400, 401, 403 or 429 if

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in at a provider: to it and back. A cookie holds a secret for the way; what
-// the provider gets to see is derived from it, so nothing is stored for those who never come back.
+// Signing in at a provider: there and back. A cookie holds a secret meanwhile; the provider sees
+// only what is derived from it, so nothing is stored for those who never come back.
 #include "server/access/access_parts.h"
 #include "server/access/audit.h"
 #include "server/access/credentials.h"
@@ -46,7 +46,8 @@ static bool derive_flow(struct str secret, struct oidc_flow *flow, struct err *e
 
 // --- where to afterwards ------------------------------------------------------------------------
 
-// A path of ours, in characters that are themselves in cookies and, but for '&', in pages.
+// A path of this service, in characters that need no escaping in cookies or, except for '&', in
+// pages.
 static bool is_path(struct str next)
 {
     static const char plain[] = "-._~/?&=%+:@";
@@ -62,8 +63,8 @@ static bool is_path(struct str next)
     return true;
 }
 
-// The cookie is not sent along with a redirect that began at another site, but it is with what a
-// page of ours goes to: an ordinary one, since a sandboxed page counts as another site.
+// Browsers do not send the cookie with a redirect that began at another site, but they do with what
+// a page of this one opens. The page must not be sandboxed: then it counts as another site.
 static bool show_next(struct response *response, struct str next, struct err *err)
 {
     struct buf escaped = {0};
@@ -110,7 +111,7 @@ static bool read_flow(const struct request *request, struct str *secret, struct 
 
 // --- failures -----------------------------------------------------------------------------------
 
-// Where the next attempt leads to: as this one.
+// The page after the next attempt: the same as after this one.
 static struct str find_next(const struct request *request)
 {
     struct str secret, next = query_get(&request->query, "next");
@@ -142,7 +143,7 @@ static bool refuse_answer(struct request *request, struct response *response, co
            send_back(request, response, word, why);
 }
 
-// What the provider says about it is a word such as invalid_scope.
+// The provider gives its reason as a word such as invalid_scope.
 static bool tell_refusal(struct request *request, struct response *response, struct str word)
 {
     struct buf why = {0};
@@ -212,7 +213,7 @@ static bool welcome(struct request *request, struct response *response, struct s
     return show_next(response, next, err);
 }
 
-// Answers to another browser's sign-in, or of another provider.
+// Why the answer does not belong to this sign-in; NULL: it does.
 static const char *find_fault(const struct request *request, const struct oidc_flow *flow)
 {
     const struct query *query = &request->query;

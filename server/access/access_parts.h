@@ -55,11 +55,11 @@ bool access_is_listed(struct str names, struct str name);
 MUST_CHECK bool access_know_user(struct request *request, struct str user, struct str admins,
                                  struct err *err);
 
-// The host of an address is this machine.
+// Whether the host in a URL is this machine.
 bool access_is_loopback(const char *url);
-// The host of an address, without its port.
+// The host in a URL, without the port.
 struct str access_host_of(struct str url);
-// A value in an address.
+// Appends the text, escaped as a value in a URL.
 void access_write_escaped(struct buf *out, struct str text);
 
 // Finds the user named by a trusted proxy. Fails with 400 or 403 if that cannot be trusted.

@@ -40,7 +40,8 @@ static void set_cookie(struct request *request, struct response *response, const
                     access->secure ? "; Secure" : "", more);
 }
 
-// Guessed, or ended: the browser should forget it, so that it does not come again.
+// For a session that was guessed or has ended: the browser should drop the cookie and not send it
+// again.
 static bool refuse_session(struct request *request, struct response *response, struct err *err)
 {
     set_cookie(request, response, "", "; Max-Age=0");

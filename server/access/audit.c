@@ -116,7 +116,7 @@ static bool is_full(const struct audit *audit, int fd, size_t more)
            (uint64_t)info.st_size + more > audit->file_bytes;
 }
 
-// Rotated files left by an earlier process that kept more.
+// Removes rotated files of an earlier process that kept more of them.
 static void remove_beyond(const struct audit *audit)
 {
     bool found = true;
@@ -210,7 +210,7 @@ static struct audit_row row_of(const struct refused *refusal)
                               .status = refusal->status};
 }
 
-// Writes the entry, if that failed when the first one came, and the count.
+// Writes the count, and the entry itself if that failed for the first request.
 static bool write_sum(const struct audit *audit, struct refused *refusal, struct err *err)
 {
     struct audit_row row = row_of(refusal);
@@ -241,7 +241,7 @@ static void end_hours(struct audit *audit, bool all)
     }
 }
 
-// The first of its kind is logged at once, and holds the count of the others.
+// The first of its kind is logged at once, and its entry counts the others.
 static void count_refusal(struct audit *audit, const struct audit_row *row)
 {
     bool is_new;
@@ -323,8 +323,8 @@ static bool is_piece(const struct request *request, const struct response *respo
     return request->is_piece && response->status == 204 && !names_upload(request);
 }
 
-// Wrong credentials have their own entry; without any nothing was done, and anyone who can reach
-// the port could fill the disk.
+// Wrong credentials have an entry already. A request without any has changed nothing, and if it
+// were logged, anyone who can reach the port could fill the disk.
 static bool counts(const struct request *request, const struct response *response)
 {
     if (!request->route || request->who.kind == WHO_NOBODY)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two algorithms only, both of key pairs: one with a shared secret would take the provider's public
-// key for it, and "none" takes anything.
+// Only two algorithms, both with key pairs: one with a shared secret would accept the provider's
+// public key as the secret, and "none" accepts anything.
 #include "server/access/id_token.h"
 
 #include "server/access/id_token_key.h"

@@ -29,7 +29,7 @@ const struct id_token_algorithm *id_token_algorithm_of(const char *name)
     return NULL;
 }
 
-// A member that says the same, or, if it may be missing, nothing.
+// Whether a member has this value, or is missing where it may be.
 static bool says(const json_t *key, const char *member, const char *text, bool may_miss)
 {
     const json_t *found = json_object_get(key, member);
@@ -118,7 +118,7 @@ static EVP_PKEY *read_key(const json_t *jwk, const struct id_token_algorithm *al
 
 // --- signatures ---------------------------------------------------------------------------------
 
-// Two numbers one after the other, where OpenSSL takes DER.
+// JWS has the signature's two numbers side by side; OpenSSL wants DER.
 static bool to_der(struct str raw, struct arena *arena, struct str *der, struct err *err)
 {
     ECDSA_SIG *pair = raw.len == 2 * COORDINATE_BYTES ? ECDSA_SIG_new() : NULL;

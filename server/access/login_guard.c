@@ -39,7 +39,7 @@ void login_guard_free(struct login_guard *guard)
     free(guard);
 }
 
-// Whoever has an IPv6 address also has the 2^64 around it.
+// Whoever has one IPv6 address usually has all 2^64 of its /64 network.
 static uint64_t key_of(struct str address)
 {
     char text[INET6_ADDRSTRLEN] = "";

@@ -22,15 +22,15 @@
 
 enum { CALL_SECONDS = 10, MOST_WAITING = 16, SECRET_MAX_BYTES = 512, CODE_MAX_BYTES = 4096 };
 #define SECOND_NS        ((int64_t)1000000000)
-#define PROVIDER_KEPT_NS (3600 * SECOND_NS) // its keys, too: it may have taken one back
-#define KEYS_AGAIN_NS    (30 * SECOND_NS)   // at the earliest, for a key that is not among them
+#define PROVIDER_KEPT_NS (3600 * SECOND_NS) // keys, too: the provider may have revoked one
+#define KEYS_AGAIN_NS    (30 * SECOND_NS)   // between two reads because of an unknown key
 #define FAILURE_KEPT_NS  (2 * SECOND_NS)
 
 struct oidc {
     struct oidc_config config;
-    char secret[SECRET_MAX_BYTES + 2]; // with the end of its line; "": a public client
+    char secret[SECRET_MAX_BYTES + 2]; // room for the line end; "": a public client
     atomic_uint waiting;               // for the lock
-    pthread_mutex_t lock;              // of all below
+    pthread_mutex_t lock;              // guards all below
     struct http_client *client;
     json_t *provider; // its description; NULL: not read yet
     json_t *keys;
@@ -136,7 +136,7 @@ static bool take_turn(struct oidc *oidc, struct err *err)
     return has_turn || err_set(err, ERR_BUSY, "others wait for the provider of sign-ins");
 }
 
-// What a provider says about its refusal is a word such as invalid_grant.
+// A provider gives its reason for refusing as a word such as invalid_grant.
 static bool explain(const struct http_answer *answer, const json_t *object, struct err *err)
 {
     const char *word = json_string_value(json_object_get(object, "error"));

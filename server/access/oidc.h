@@ -19,7 +19,7 @@ struct oidc_config {
     const char *public_url;
 };
 
-// Reads nothing from the provider yet: the service also starts while that is away. ERR_USAGE for
+// Does not contact the provider yet: the service also starts while it is down. ERR_USAGE for
 // settings that cannot work. Texts of the config outlive it. Pair with oidc_close.
 MUST_CHECK struct oidc *oidc_open(const struct oidc_config *config, struct err *err);
 void oidc_close(struct oidc *oidc); // NULL is allowed
@@ -37,7 +37,7 @@ struct oidc_flow {
 MUST_CHECK bool oidc_start_url(struct oidc *oidc, const struct oidc_flow *flow, struct arena *arena,
                                const char **url, struct err *err);
 
-// The user whom the provider names for that code. ERR_DENIED if its answer does not hold, ERR_BUSY
+// The user whom the provider names for that code. ERR_DENIED if its answer is not valid, ERR_BUSY
 // while it cannot be reached.
 MUST_CHECK bool oidc_redeem(struct oidc *oidc, const struct oidc_flow *flow, struct str code,
                             struct arena *arena, struct str *user, struct err *err);

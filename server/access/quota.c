@@ -178,7 +178,8 @@ static bool check_room(struct quota *quota, struct holder *holder, struct reques
     return fits(room.stored, bytes) || refuse_stored(request, response, room.stored, err);
 }
 
-// Counts received bytes; called with the lock. What leaves these counts is in the store by then.
+// Counts received bytes; called with the lock. Bytes leave these counts only once they are in the
+// store.
 static bool reserve(struct quota *quota, struct holder *holder, struct request *request,
                     struct response *response, uint64_t bytes, struct err *err)
 {

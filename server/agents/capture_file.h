@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures that someone wants, as a file, so that a service which starts again still asks for them.
+// Requested captures, saved to a file so that they survive a restart of the service.
 #ifndef SERVER_CAPTURE_FILE_H
 #define SERVER_CAPTURE_FILE_H
 
@@ -8,7 +8,8 @@
 MUST_CHECK bool capture_file_save(const char *path, const struct wanted_capture *captures,
                                   size_t count, struct err *err);
 
-// How many there are; none of a file that is missing or damaged, which is no reason not to start.
+// Returns how many were read: none if the file is missing or damaged, so that the service starts
+// anyway.
 size_t capture_file_load(const char *path, struct wanted_capture captures[AGENTS_MOST_CAPTURES]);
 
 #endif

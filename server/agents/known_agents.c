@@ -25,7 +25,7 @@ struct known_agents {
     char path[1024]; // "": they are not kept
 };
 
-// After the clock went back.
+// Keeps times out of the future after the clock was set back.
 static int64_t no_later(int64_t at_ns, int64_t now_ns)
 {
     return at_ns < now_ns ? at_ns : now_ns;
@@ -176,7 +176,8 @@ bool known_agents_poll(struct known_agents *agents, const struct known_node *now
         if (now_ns - capture->offered_ns > OFFER_NS || !is_for(capture, now))
             continue;
         buf_puts(out, first ? "" : ",");
-        // What it knew when it last asked says whether it got this one then.
+        // Count each node once: if it asked since the offer began, as the same job, it has it
+        // already.
         capture->handed += capture->offered_ns > node->seen_ns || !is_for(capture, node);
         put_capture(capture, out);
         first = false;
@@ -200,7 +201,7 @@ static bool new_id(char *id, size_t size, struct err *err)
     return true;
 }
 
-// With the lock held. One that cannot be kept is not taken.
+// With the lock held. A capture that cannot be saved is refused.
 static bool add(struct known_agents *agents, const struct wanted_capture *capture, struct err *err)
 {
     agents->captures[agents->capture_count++] = *capture;

@@ -71,7 +71,7 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 // All ranks, or groups of them (api_timeline_ranks.c).
 bool api_get_timeline_ranks(struct request *request, struct response *response, struct err *err);
 
-// What changes would bring (api_whatif.c).
+// What if: the effect of changes (api_whatif.c).
 bool api_get_whatif(struct request *request, struct response *response, struct err *err);
 bool api_get_whatif_graph(struct request *request, struct response *response, struct err *err);
 bool api_post_whatif(struct request *request, struct response *response, struct err *err);
@@ -97,7 +97,7 @@ bool api_get_table_sizes(struct request *request, struct response *response, str
 bool api_get_workbook(struct request *request, struct response *response, struct err *err);
 bool api_get_run_metrics(struct request *request, struct response *response, struct err *err);
 
-// Plans of memory (api_plan.c).
+// Memory plans (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 bool api_get_plan_setups(struct request *request, struct response *response, struct err *err);
 

@@ -10,7 +10,7 @@
 #include "server/store/store.h"
 
 #define MOST_RANKS      256                // whose tables are read
-#define MOST_READ_BYTES ((size_t)64 << 20) // of these tables together, before the last one
+#define MOST_READ_BYTES ((size_t)64 << 20) // of these tables together, not counting the last one
 
 struct asked {
     int64_t rank;

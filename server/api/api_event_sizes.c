@@ -39,7 +39,7 @@ static bool sizes_json(const struct event_request *asked, struct buf *out, struc
     return buf_ok(out, err);
 }
 
-// Of ranks without an analyzed trace there are no exports yet: that is an answer, too.
+// Ranks without an analyzed trace have no exports yet, which is a valid answer.
 static bool put_sizes(struct event_request *asked, const struct run *run, struct err *err)
 {
     struct buf *out = &asked->response->body;

@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-#define EVENTS_HELD_BYTES ((uint64_t)16 << 20) // blocks of a trace, a piece, and what packs it
+#define EVENTS_HELD_BYTES \
+    ((uint64_t)16 << 20) // a trace's blocks, a piece of output, and its compressor
 
 // Held while an answer is sent.
 struct events_reply {

@@ -27,8 +27,7 @@ static void name_file(struct request *request, struct response *response, struct
     buf_free(&encoded);
 }
 
-// What a file holds that looks like a secret is shown nowhere else; until it was read it is
-// unknown.
+// Possible secrets in a file are shown nowhere else; until it has been read, nobody knows of them.
 static bool may_have(struct request *request, struct response *response,
                      const struct api_file *file, struct err *err)
 {

@@ -20,8 +20,9 @@ MUST_CHECK bool api_find_other_run(const struct request *request, struct respons
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest);
 
-// Sets the ETag of what a run's present data give for this query: `what` it is, and `form`,
-// whatever else decides its bytes. True if the client has exactly that, as response_unchanged.
+// Sets the ETag of an answer made from the run's present data and this query: `what` names it,
+// `form` stands for whatever else its bytes depend on. True if the client has it already, as
+// response_unchanged.
 bool api_run_unchanged(const struct request *request, struct response *response,
                        const struct run *run, const char *what, uint64_t form);
 
@@ -43,12 +44,12 @@ MUST_CHECK bool api_find_details(const struct request *request, const struct run
 // be asked for.
 bool api_is_detail(const struct table_desc *desc);
 
-// The sealed trace of a rank, and whether only lanes of devices are asked (api_timeline.c).
+// The sealed trace of a rank, and whether only lanes of devices are asked for (api_timeline.c).
 MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct response *response,
                                              const struct trace_row *trace, struct err *err);
 MUST_CHECK bool api_read_lanes(const struct request *request, bool *device_only, struct err *err);
 
-// Who sent a body: "author" of it where everyone is let in, else whoever signed in (api_said.c).
+// Who sent a body: its "author" where everyone is let in, otherwise whoever signed in (api_said.c).
 MUST_CHECK bool api_find_author(struct request *request, json_t *object, struct str *author,
                                 struct err *err);
 

@@ -132,8 +132,7 @@ static bool devices_json(struct request *request, struct response *response,
     return true;
 }
 
-// What a run took, beside what the plan says about it without its allowance for what no formula
-// covers.
+// What a run took, next to its plan without the allowance for what no formula covers.
 static bool measured_json(struct request *request, struct response *response,
                           const struct memory_plan *plan, struct err *err)
 {

@@ -58,7 +58,7 @@ static bool find_outcome(struct request *request, struct response *response, con
 
 // --- the reply ----------------------------------------------------------------------------------
 
-// Takes the counterpart off the lines of changes; "" if they need none.
+// Removes the counterpart from the lines of changes and returns it; "" if there is none.
 static struct str take_counterpart(struct str *changes)
 {
     struct str line = {changes->at, str_find(*changes, STR("\n"))};

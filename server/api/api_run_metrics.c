@@ -99,7 +99,7 @@ static void put_figure(struct buf *out, const struct fleet *fleet, size_t figure
     }
 }
 
-// The only one with the run's name: otherwise each run would start new series there.
+// The only figure labelled with the run's name: elsewhere it would start new series with each run.
 static void put_info(struct buf *out, const struct fleet *fleet)
 {
     static const char name[] = "stepscope_series_newest_run_info";
@@ -126,7 +126,7 @@ static void put_all(struct buf *out, const struct fleet *fleet)
     put_info(out, fleet);
 }
 
-// One query per series, so in a turn.
+// One query per series, so it waits for a turn.
 static bool find_fleet(const struct request *request, const struct series_query *query,
                        struct fleet *fleet, struct err *err)
 {

@@ -198,7 +198,7 @@ static bool is_settled(const struct run_list *list)
     return i == list->count;
 }
 
-// Of runs of the last days it lasts until one of them is too old.
+// A list of the last days' runs lasts until one of them is too old.
 static void note_lasting(struct response *response, const struct run_query *query,
                          const struct run_list *list, int64_t now_ns)
 {
@@ -246,7 +246,7 @@ bool api_get_run(struct request *request, struct response *response, struct err 
         return false;
     struct buf *out = &response->body;
     api_locate_run(request, response, &run, "");
-    response->lasts = run.active <= 0; // else it has the progress
+    response->lasts = run.active <= 0; // otherwise it contains the progress
     if (!api_run_json(request, &run, out, err))
         return false;
     buf_puts(out, ",\"traces\":[");

@@ -143,7 +143,7 @@ bool api_get_summary(struct request *request, struct response *response, struct 
         !api_read_run_table(request, &run, &table_run_summary, &table.query, &page, err))
         return false;
     api_locate_run(request, response, &run, "/summary");
-    response->lasts = run.active <= 0; // else it has the progress
+    response->lasts = run.active <= 0; // otherwise it contains the progress
     if (table.export == &export_json && !table.chosen)
         return reply_json(request, response, &run, &page, err);
     return table_reply_tagged(request, response, &table, &page, run.name, err);

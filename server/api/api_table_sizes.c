@@ -7,8 +7,8 @@
 #include "server/http/reply_room.h"
 #include "server/store/store.h"
 
-// Longer tables are not read: their size is taken from this many rows, and from how much the second
-// half of those adds.
+// Longer tables are not read in full: their size is extrapolated from this many rows, by what the
+// second half of these adds.
 #define SAMPLE_ROWS ((uint64_t)256)
 
 struct table_sizes {
@@ -36,7 +36,7 @@ static bool measure(const struct table_export *export, const struct table_page *
     return ok;
 }
 
-// A spreadsheet says when it was made, packed in a few bytes more or fewer.
+// A spreadsheet says when it was made, and that compresses to a few bytes more or fewer.
 static bool is_steady(const struct table_export *export)
 {
     return export != &export_xlsx;

@@ -97,8 +97,8 @@ struct table_question {
     struct str name; // of a download
 };
 
-// Where its rows are; none: of a rank while no trace of the run is done. A run that changed since
-// it was found is no reason to refuse: what is read may be newer than its ETag says.
+// Where its rows are; nowhere for a rank while no trace of the run is done. A run that changed
+// since it was found is no reason to refuse: what is read may be newer than its ETag says.
 static bool find_place(const struct request *request, const struct run *run,
                        const struct asked *asked, struct table_place *place, struct err *err)
 {
@@ -113,7 +113,7 @@ static bool find_place(const struct request *request, const struct run *run,
     return true;
 }
 
-// All rows that a query keeps.
+// All rows that match a query.
 static bool read_parts(const struct request *request, const struct table_place *place,
                        struct table_query *query, struct arena *arena, struct table_page *page,
                        struct err *err)
@@ -122,7 +122,7 @@ static bool read_parts(const struct request *request, const struct table_place *
     return store_read_table(request->services->intake->store, place, query, arena, page, err);
 }
 
-// Rows that were kept of a range, whose table names a range without them.
+// The rows stored for a range, under the name of the table they belong to.
 static bool read_range_rows(const struct request *request, const struct table_place *place,
                             const struct asked *asked, struct arena *arena, struct report *report,
                             struct err *err)
@@ -204,7 +204,7 @@ static bool read_page(const struct request *request, const struct table_place *p
            (asked->of_rank && err_wrap(err, "rank %lld", (long long)asked->rank));
 }
 
-// The table of a trace of that name, if it can be had by range and the client asks for one.
+// The table of a trace of that name, if it exists per range and the client asks for a range.
 static const struct table_desc *table_by_range(const struct request *request)
 {
     const struct table_desc *desc = trace_table(request->route->table->name);

@@ -329,7 +329,7 @@ static bool fill_job(void *context, struct whatif_job *job, struct budget *budge
 
 // --- answers ------------------------------------------------------------------------------------
 
-// Of the answers of all ranks that of the one that is shown.
+// Keeps the answer of the rank that is shown.
 static void keep_answer(const struct asking *asking, const struct whatif_answer *answers,
                         struct whatif_answer *answer)
 {
@@ -355,7 +355,7 @@ static bool ask(const struct asking *asking, const struct change_list *list,
     return ok;
 }
 
-// Of several ranks the first that cannot be replayed is the reason for all.
+// The first rank that cannot be replayed is the reason for all.
 static bool find_refusal(struct asking *asking, const struct whatif_answer *answers,
                          struct err *err)
 {
@@ -430,8 +430,8 @@ static void start_together(struct asking *asking)
            asking->job->count * sizeof *asking->path.ranks);
 }
 
-// With each change on top of those before it. The first is alone there, too, and only the path of
-// the last is shown: of one change that is the path that was read last.
+// With each change on top of those before it. The first has nothing before it, so it keeps its
+// answer. Only the path after the last is shown; with a single change that is the path read last.
 static bool ask_together(struct asking *asking, struct err *err)
 {
     struct change_list list = {.count = 0};
@@ -634,7 +634,7 @@ static const struct whatif_job *enter(struct asking *asking, struct err *err)
     return job;
 }
 
-// Once more where the first try lacked memory that others can spare.
+// Tries again if the first try lacked memory that idle jobs can give up.
 static bool with_room(struct asking *asking, bool (*ask_job)(struct asking *, struct err *),
                       struct err *err)
 {

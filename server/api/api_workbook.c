@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All tables of a run as one spreadsheet: those of the run, then those that only a rank has, of its
-// headline rank, and what TraceLens has of that.
+// headline rank, and that rank's sheets as TraceLens has them.
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"

@@ -17,7 +17,7 @@ struct event_request {
     struct event_comm comm;
     const struct trace_row *traces; // of the ranks
     size_t known;                   // traces of the run
-    bool sizes_only; // of one rank, whose waits are left out: they need all other ranks
+    bool sizes_only; // sizes of one rank leave out its waits, which need all other ranks
 };
 
 // Must not move afterwards. Pair with event_request_end.

@@ -117,7 +117,7 @@ static bool correlation_of(struct trace_blocks *blocks, uint32_t index, int64_t 
     return true;
 }
 
-// Of an operator: to the call that launched it.
+// Adds an event to the operator's call that launched it.
 static bool add_launched(struct reader *reader, const struct trace_event *event, struct err *err)
 {
     struct launch_of key;
@@ -137,8 +137,8 @@ static bool visit_device(struct reader *reader, const struct trace_event *event,
     return event->name != reader->name || add_call(reader->calls, event, err);
 }
 
-// As in the population of the analysis, but for what is judged by the median start and the host:
-// the first plausible event is within a recording's span of the median.
+// The rules of the analysis's population, without its median start and its host: the first
+// plausible event lies within a recording's span of the median.
 static bool is_plausible(const struct reader *reader, const struct trace_event *event)
 {
     return event->begin_ns >= reader->first_ns &&

@@ -24,7 +24,7 @@ struct kept {
 };
 
 struct replays {
-    pthread_mutex_t lock; // guards all but the jobs of busy ones
+    pthread_mutex_t lock; // guards everything but jobs that are busy
     pthread_cond_t changed;
     struct budget budget;
     uint64_t uses;

@@ -30,7 +30,7 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
                                   const struct table_request *table, const struct table_page *page,
                                   struct str name, struct err *err);
 
-// Its headers, for rows sent in parts, and what the format writes.
+// The headers of a page, for rows sent in parts; then the view that the format writes.
 void table_reply_head(struct request *request, struct response *response,
                       const struct table_request *table, struct str name);
 struct export_view table_view(const struct table_request *table); // lives as long as the request

@@ -199,7 +199,7 @@ bool table_request_parse(const struct request *request, const struct table_desc 
 {
     const struct query *query = &request->query;
     *table = (struct table_request){.desc = desc};
-    if (desc == &table_runs) // by figures that are no columns of their list, too
+    if (desc == &table_runs) // runs also sort by figures that are not columns of the list
         table->query.also_sorts_by = store_knows_figure;
     struct str search = query_get(query, "q");
     struct str cursor = query_get(query, "cursor");

@@ -30,7 +30,7 @@ static void add_grouped(double number, struct buf *out)
     }
 }
 
-// Four digits, more only before the point.
+// Four significant digits; more only before the decimal point.
 static void add_plain(double number, struct buf *out)
 {
     double size = fabs(number);

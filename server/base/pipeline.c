@@ -97,7 +97,7 @@ static void close_unused(int fd)
         close(fd);
 }
 
-// The file for the trace to keep is empty until then: a format that is read at any position is
+// The file in which the trace will be kept is still empty: a format that needs random access is
 // unpacked into it.
 static struct trace *read_input(const struct pipeline_files *files, const struct pipeline_job *job,
                                 struct budget *budget, struct err *err)

@@ -50,8 +50,8 @@ MUST_CHECK bool pipeline_opened(struct source *source, const struct format_found
 MUST_CHECK bool pipeline_run(const struct rank_source *ranks, struct report *report,
                              struct err *err);
 
-// Makes the report of a file that is no trace but says something of a run; filename: its name, in
-// the rows. files->keep is scratch. All is counted in the budget of the report's arena.
+// Makes the report of a file that is no trace but says something about a run; filename: its name,
+// in the rows. files->keep is scratch. All is counted in the budget of the report's arena.
 MUST_CHECK bool pipeline_evidence(const struct pipeline_files *files, struct str filename,
                                   struct progress *progress, struct report *report,
                                   struct err *err);

@@ -32,8 +32,8 @@ struct services {
     struct audit *audit;         // NULL: nothing is logged
     struct known_agents *agents; // NULL: none may come
     struct replays *replays;     // for what-if
-    struct hooks *hooks;         // NULL: word of nothing goes out
-    struct export_spool *spool;  // of exports that are read by parts; NULL: they come whole
+    struct hooks *hooks;         // NULL: nothing is announced
+    struct export_spool *spool;  // of exports read in ranges; NULL: they are always sent whole
     const char *public_url;      // NULL: links use the request's Host
     const char *web_dir;         // NULL: built-in dashboard
     // Whether what a page asks for first would be refused; NULL: it is never known.

@@ -174,7 +174,8 @@ static void tidy_up(struct care *care)
     care->must_purge = care->must_purge || has_garbage(care);
     if (!care->must_purge && !is_idle)
         return;
-    // What an analysis replaces is deleted, too, but gives nobody a reason to lose the way back.
+    // Files that an analysis replaced go as well, but only a deleted run is a reason to drop the
+    // copies that lead back to an older version.
     bool ok = (!care->must_purge || intake_collect(intake, &err)) &&
               (!care->must_forget || store_drop_schema_copies(intake->store, &err)) &&
               store_empty_log(intake->store, &done, &err);
@@ -205,7 +206,8 @@ static void note_clock(struct care *care)
     int64_t since_ns = believed_ns - care->noted_clock_ns;
     if (since_ns >= 0 && since_ns < HOUR_NS)
         return;
-    care->noted_clock_ns = believed_ns; // even if the disk is full: once an hour is often enough
+    care->noted_clock_ns =
+        believed_ns; // even if storing fails, as on a full disk: an hour is often enough
     if (!store_believe_clock(care->config.intake.store, believed_ns, &err))
         log_warn("noting which time is believed: %s", err.msg);
 }
@@ -423,7 +425,7 @@ static void count_damaged(struct care *care)
     arena_free(&arena);
 }
 
-// While one is due, but with other duties in between.
+// Reads files while any is due, with other duties in between.
 static void scrub(struct care *care)
 {
     int64_t end_ns = clock_mono_ns() + TICK_NS;
@@ -487,7 +489,7 @@ static void settle_audit(struct care *care)
 
 // --- the thread ---------------------------------------------------------------------------------
 
-// Whether what all services share is looked after here.
+// Whether this service looks after what all services share.
 static bool leads(struct care *care)
 {
     struct store *store = care->config.intake.store;

@@ -180,7 +180,7 @@ static bool check_no_files(struct copying *copying, struct err *err)
     return blob_store_each(copying->to, &visitor, err);
 }
 
-// A place that is not the target's yet must be nobody's, and empty.
+// A place that is not the target's yet must be empty and belong to no one.
 static bool check_place(struct copying *copying, const char *mark, struct err *err)
 {
     bool has_mark;
@@ -220,7 +220,8 @@ static bool write_store(const struct copy_side *side, char place[PLACE_SIZE], st
     return (len > 0 && len < PLACE_SIZE) || err_set(err, ERR_USAGE, "a place is too long");
 }
 
-// No service may use a folder meanwhile. A source that is none is left as it is.
+// No service may use a folder meanwhile. A source without a database is refused before anything is
+// created in it.
 static bool lock_folder(const struct copy_side *side, bool is_target, struct blobs **folder,
                         struct err *err)
 {
@@ -236,7 +237,7 @@ static bool lock_folder(const struct copy_side *side, bool is_target, struct blo
     return *folder;
 }
 
-// In a folder that is locked it is the one that an interrupted copy left.
+// The folder is locked, so one that exists was left by an interrupted copy.
 static bool make_scratch(struct copying *copying, struct err *err)
 {
     const struct copy_side *from = &copying->request->from, *to = &copying->request->to;
@@ -281,7 +282,7 @@ static struct blob_store *open_files(struct copying *copying, const struct copy_
     return store;
 }
 
-// However it is written: a place that services have used has a mark of its own.
+// However the places are written: one that services have used has a unique mark.
 static bool find_same_files(struct copying *copying, struct err *err)
 {
     char marks[2][BLOB_MARK_SIZE];

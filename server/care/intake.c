@@ -41,7 +41,7 @@ static bool remove_unnamed(const struct intake *intake, const char *sha256, stru
     struct blob_key key = {BLOB_UPLOAD, sha256};
     bool is_shared = store_is_shared(intake->store);
     uint64_t bytes;
-    // Others do not wait for a place that does not answer.
+    // Ask the place first: if it does not answer, no one should wait for the lock meanwhile.
     if (is_shared && !blob_store_size(blob_stored(intake->blobs), key, &bytes, err))
         return err->code == ERR_NOT_FOUND;
     blob_exclude(intake->blobs);
@@ -139,7 +139,7 @@ static bool keep_and_record(const struct intake *intake, const struct intake_req
     return store_add_upload(intake->store, &rows, arena, upload, err);
 }
 
-// What a backup holds is noted, to be removed when it ends.
+// A file that a backup holds is noted, and removed when the backup ends.
 static bool drop_file(const struct intake *intake, const char *sha256, struct err *err)
 {
     struct garbage item = {GARBAGE_BLOB, str_of(sha256)};

@@ -112,7 +112,8 @@ static bool print_text(const struct rank_files *run, struct err *err)
     return true;
 }
 
-// The analysis's object preceded by what only we know: {"file":...,"run_rank":...,<its keys>}.
+// The analysis's object preceded by what only this command knows: {"file":...,"run_rank":...,<its
+// keys>}.
 static bool put_trace(const struct rank_file *file, const struct report *report, struct buf *out,
                       struct err *err)
 {

@@ -60,7 +60,7 @@ static void show_help(void)
     buf_free(&text);
 }
 
-// The traces of all ranks are kept in files that have no name.
+// Each rank's trace is kept in an unnamed file, so its descriptor stays open.
 static void allow_many_files(void)
 {
     struct rlimit limit;

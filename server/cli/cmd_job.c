@@ -41,8 +41,8 @@ static bool read_order(struct arena *arena, struct job_order *order, struct err 
 // Ends with the service, however that ends.
 static bool follow(const struct job_order *order, struct err *err)
 {
-    // Someone who ends all processes of a machine or a terminal like this means the service, which
-    // then decides: it is not the file's fault.
+    // Sent to all processes of a machine or a terminal, these are meant for the service, which then
+    // decides: the file is not at fault.
     static const int polite[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof polite / sizeof *polite; i++)
         signal(polite[i], SIG_IGN);
@@ -63,7 +63,7 @@ static void offer_itself(void)
         close(fd);
 }
 
-// Files that the C library would open later.
+// Opens now what libraries would open later, when the sandbox forbids it.
 static void warm_up(void)
 {
     char now[CLOCK_RFC3339_SIZE];
@@ -94,7 +94,7 @@ static bool join_ranks(const struct job_order *order, struct cores *cores, struc
            report_parts_write(report, run_tables, JOB_FD_TABLES, err);
 }
 
-// The keep is the file of bytes.
+// The kept file takes the members' bytes.
 static bool unpack(const struct job_order *order, struct progress *progress, struct err *err)
 {
     struct members_work work = {.input = JOB_FD_INPUT,
@@ -107,7 +107,7 @@ static bool unpack(const struct job_order *order, struct progress *progress, str
     return members_write(&work, err);
 }
 
-// The keep is scratch.
+// The kept file serves as scratch.
 static bool gather(const struct job_order *order, struct progress *progress, struct report *report,
                    struct err *err)
 {

@@ -168,7 +168,7 @@ static bool push_folder(struct sending *sending, const char *folder, struct err 
 static bool push_file(struct sending *sending, const char *path, struct err *err)
 {
     const char *slash = strrchr(path, '/');
-    char *real = realpath(path, NULL); // a link that someone names is meant
+    char *real = realpath(path, NULL); // a link named on the command line is followed
     bool ok = open_list(sending, NULL, err) &&
               folder_send_one(&sending->send, real ? real : path, slash ? slash + 1 : path, err);
     free(real);

@@ -47,7 +47,7 @@ enum { CHECK_JOBS = 0 }; // checks nothing, and takes ten times as long to start
 enum { CHECK_JOBS = 1 };
 #endif
 
-// Of the temporary folder, for exports that are read by parts.
+// Most bytes in the temporary folder, for exports read in ranges.
 #define SPOOL_BYTES ((uint64_t)4 << 30)
 
 // Everything that runs; members are filled in order and released in reverse.
@@ -99,7 +99,8 @@ static void watch_signals(struct service *service)
     }
 }
 
-// What is cached must neither keep uploads out nor count as a disk that runs low.
+// The cache leaves twice the least free space, so that it neither blocks uploads nor makes the disk
+// look nearly full.
 static bool write_place(const struct serve_options *chosen, struct buf *place, struct err *err)
 {
     buf_printf(
@@ -126,7 +127,7 @@ static struct blobs *open_blobs(const struct serve_options *chosen, struct err *
     return blobs;
 }
 
-// Files in the folder of one service are not found by others.
+// Other services cannot see files in this one's folder.
 static bool take_files(struct store *store, bool are_shared, struct err *err)
 {
     bool is_only = true;

@@ -67,7 +67,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-// If some names give a rank, the others are something else: a configuration, a truth.
+// If some names give a rank, the others are something else, such as a configuration.
 static void keep_ranks(struct file_paths *paths, size_t folder_len)
 {
     size_t kept = 0;

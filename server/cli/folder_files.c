@@ -24,7 +24,7 @@ static bool may_be_trace(struct str name)
            file_set_key(name, &key);
 }
 
-// Of a table that may be anything, its header tells.
+// A table may be anything: its header decides.
 static bool is_trace_inside(const char *path)
 {
     struct err ignored;

@@ -107,7 +107,7 @@ static void add_value(struct header_set *set, const char *name, const char *valu
     end_header(set);
 }
 
-// Those that repeat what a message of the newer generation says, before those of every message.
+// Headers that repeat what a message of the newer protocol says, then those of every message.
 static void add_headers(const struct hub_bridge *bridge, const struct mcp_message *message,
                         struct header_set *set)
 {

@@ -66,7 +66,7 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
     char first[FORMAT_HEAD_BYTES];
     struct budget budget = {.limit = inspection->memory_bytes};
     struct str head = {first, part->found.head.len};
-    memcpy(first, part->found.head.at, head.len); // the source's own goes with it
+    memcpy(first, part->found.head.at, head.len); // the source's copy is freed with it
     part->found.figures = &seen->figures;
     struct trace *trace = ingest_opened(part->source, &part->found, &budget, NULL, &seen->problem);
     if (!trace) {

@@ -36,7 +36,7 @@ static void drop_used(struct line_reader *reader)
     reader->used = 0;
 }
 
-// What the input ends with, if it does not end with a line.
+// The end of the input, if it is a line without an end.
 static bool take_rest(struct line_reader *reader, struct str *line)
 {
     *line = (struct str){reader->text.at, reader->text.len};

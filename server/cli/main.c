@@ -99,7 +99,7 @@ static int run(const struct command *command, int argc, char **argv)
     if (command->judge ? command->judge(argc, argv, &verdict, &err)
                        : command->run(argc, argv, &err))
         return verdict;
-    if (err.msg[0] && log_is_json()) // one plain line would break readers of the others
+    if (err.msg[0] && log_is_json()) // a plain line would break readers of the JSON lines
         log_error("stepscope %s: %s", command->name, err.msg);
     else if (err.msg[0])
         fprintf(stderr, "stepscope %s: %s\n", command->name, err.msg);

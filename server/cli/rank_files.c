@@ -440,7 +440,7 @@ static bool take_rank(struct numbering *numbering, int64_t rank, bool *taken, st
     return true;
 }
 
-// A folder with all of several traces is none of a rank.
+// A folder that holds all of several traces is not the folder of one rank.
 static bool holds_all(const struct rank_files *files, struct str folder)
 {
     size_t inside = 0;

@@ -39,7 +39,7 @@ static int64_t rank_in(const char *text, ssize_t len)
         if (str_starts_with(variable, STR("RANK=")) &&
             (!str_to_i64((struct str){variable.at + 5, variable.len - 5}, &rank) || rank < 0 ||
              rank > INT32_MAX))
-            rank = -1; // anyone can set it, and the service takes no other
+            rank = -1; // anyone can set RANK, and the service takes no other value
         at += (ssize_t)variable.len + 1;
     }
     return rank;
@@ -181,7 +181,7 @@ static void answer_request(struct agent *agent, const struct received *got,
 }
 
 // One answer to each message, from the socket that processes know, to an address of their kind and
-// never an empty datagram: anything else would end a training or deafen it.
+// never an empty datagram: anything else would kill a training job, or stop it from listening.
 static void answer_message(struct agent *agent, const struct received *got)
 {
     struct fabric_message message;

@@ -103,7 +103,7 @@ bool fabric_check(const struct fabric_capture *capture, struct err *err)
                    "from a multiple of 1 to 1000000");
 }
 
-// A duration of 0 has a process that counts no steps refuse, instead of recording half a second.
+// With a duration of 0, a process that counts no steps refuses instead of recording half a second.
 // Keys that are known to hurt, such as those of memory snapshots, are never sent.
 bool fabric_settings(const struct fabric_capture *capture, const char *path, struct buf *out,
                      struct err *err)
@@ -137,7 +137,7 @@ bool fabric_address(const char *folder, struct sockaddr_un *address, socklen_t *
         snprintf(address->sun_path, sizeof address->sun_path, "%s/%s", folder, name);
     else
         memcpy(address->sun_path + 1, name, sizeof name);
-    // Of an abstract name the NUL at its end counts.
+    // In an abstract name the NUL at the end counts.
     *len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
                        (folder ? strlen(address->sun_path) + 1 : 1 + sizeof name));
     return true;

@@ -72,7 +72,7 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
     case ERR_BUSY: // look again later
     case ERR_CONFLICT:
     case ERR_NOT_FOUND:
-    case ERR_SPACE: // where a set is joined
+    case ERR_SPACE: // on the disk where a set is joined
     case ERR_IO:
         tell_failure("failed", file->name, why);
         file->since_ns = clock_mono_ns();
@@ -345,7 +345,7 @@ static void drain(int notify)
 
 static bool last_pass(struct folder_send *send, struct err *err)
 {
-    send->settle_ns = send->settle_ns ? 1 : 0; // closed is enough now
+    send->settle_ns = send->settle_ns ? 1 : 0; // from now on it is enough that a file is closed
     return folder_send_pass(send, err) || err->code == ERR_CANCELLED;
 }
 

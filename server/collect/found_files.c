@@ -72,7 +72,7 @@ int found_files_is_open(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return -1;
-    // A lease for reading is given to the owner while nobody writes.
+    // The kernel grants the owner a read lease only while nobody has the file open for writing.
     int taken = fcntl(fd, F_SETLEASE, F_RDLCK);
     int why = errno;
     if (taken == 0)

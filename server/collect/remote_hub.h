@@ -57,7 +57,7 @@ MUST_CHECK bool remote_hub_ask(struct remote_hub *hub, const struct hub_call *ca
 
 // What the hub says is wrong: ERR_FORMAT if it will not have the file itself; ERR_USAGE and
 // ERR_NOT_FOUND if it dislikes the request; ERR_DENIED for 401 and 403; ERR_BUSY if it may pass, as
-// anything may that is no problem of its own. Returns false.
+// may any answer that is not a problem document of the hub. Returns false.
 bool remote_hub_refused(const struct remote_hub *hub, struct err *err);
 
 // Whether the answer is a problem of that type, "offset".

@@ -38,8 +38,8 @@ void set_send_sort(struct set_send *sets);
 // How many there are from an index on whose names fit those of the first.
 size_t set_send_like(const struct set_send *sets, size_t from);
 
-// The set that `count` files from an index on are, in the order in which they are joined; how many,
-// 0 if they are none, or more than SET_SEND_MOST. members: room for as many.
+// The set that `count` files from an index on form, in the order in which they are joined; returns
+// how many, 0 if they form none, or more than SET_SEND_MOST. members: room for as many.
 size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
                         const struct set_file **members);
 

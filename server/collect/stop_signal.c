@@ -30,7 +30,7 @@ void stop_signal_close(struct stop_signal *stop)
     stop->fd = -1;
 }
 
-// A second signal means at once.
+// A second signal means: stop at once.
 static void look(struct stop_signal *stop)
 {
     struct signalfd_siginfo info;

@@ -9,7 +9,7 @@
 
 struct stop_signal {
     int fd;
-    atomic_bool seen;            // these two may be looked at by several threads
+    atomic_bool seen;            // these two may be read by several threads
     _Atomic int64_t deadline_ns; // once seen: until when work may go on; 0: stop at once
 };
 

@@ -319,8 +319,8 @@ static void put_contributor(const struct contributor *one, int64_t whole_ns, boo
     buf_putc(out, ')');
 }
 
-// Those in the direction of the whole difference, from a hundredth of it; all, if there is no
-// difference.
+// Parts in the direction of the whole difference, of at least a hundredth of it; all, if there is
+// no difference.
 static bool is_reason(const struct contributors *all, const struct contributor *one)
 {
     return all->whole_ns == 0 || (double)one->delta_ns / (double)all->whole_ns >= 0.01;

@@ -45,8 +45,8 @@ struct gate_metric {
     double medians[2];     // set by gate_metric_answer; NAN unknown
 };
 
-// What differs in words and in the judgement: its times are unknown, its shares say how much worse
-// the candidate is. ERR_LIMIT.
+// The lines and the judgement differ: times are unknown, shares say how much worse the candidate
+// is. ERR_LIMIT.
 MUST_CHECK bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
                                    struct gate_answer *answer, struct err *err);
 

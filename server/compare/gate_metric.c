@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate by a figure of runs, such as MFU: judged as step times are, of which more is worse.
+// A gate on a figure of runs, such as MFU, judged like step times: more is worse.
 #include "server/compare/gate.h"
 
 #include <math.h>
 #include <string.h>
 
-// Of figures of which more is better the inverse.
+// Figures of which more is better become their inverse.
 static bool as_times(const struct gate_metric *question, int side, struct arena *arena,
                      struct samples *samples, struct err *err)
 {
@@ -47,7 +47,7 @@ static double own_share(const struct gate_metric *question, double share)
     return question->figure->more_is_better ? share / (1 + share) : share;
 }
 
-// The limit as the judgement sees it, of which more is worse.
+// The limit as the judgement sees it, where more is worse.
 static double limit_of(const struct gate_metric *question)
 {
     double limit = question->max_regression;
@@ -136,7 +136,7 @@ bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
     const struct verdict_history none = {0};
     struct samples sides[2];
     *answer = (struct gate_answer){0};
-    question->limits.relevant_ns = 0; // of times
+    question->limits.relevant_ns = 0; // it is a threshold of times
     for (int side = 0; side < 2; side++)
         if (!as_times(question, side, arena, &sides[side], err))
             return false;

@@ -224,7 +224,7 @@ static void set_status(struct request *request, struct response *response,
                         "199 stepscope \"undecided: the limit could not be checked\"");
 }
 
-// Word of a gate goes out when the request asks for it, once for these runs and this answer.
+// Announces the gate's answer if the request asks for it, once for these runs and this answer.
 static bool notify(const struct request *request, const struct gate_request *gate,
                    const struct gate_answer *answer, struct str url, struct err *err)
 {

@@ -45,7 +45,7 @@ struct db_sizes {
 enum db_step { DB_ROW, DB_DONE, DB_FAILED };
 
 // The operations of a database kind. Functions that return bool or DB_FAILED set the error passed
-// in, or that of the statement.
+// in, or the statement's.
 struct db_kind {
     const char *name;
     const char *claiming; // ends a SELECT of rows to claim from table "job": those of others are
@@ -80,10 +80,10 @@ struct db_kind {
     // A statement: name and declared type of each column of the table in its parameter into which
     // rows are inserted, by name.
     const char *columns;
-    // Ids that the database gives rows of a table go on after the largest one.
+    // New ids of a table's rows continue after the largest one.
     bool (*continue_ids)(struct db *db, const char *table, struct err *err);
-    // Takes the database for this connection alone, until it closes; again if it has it already. In
-    // a folder a lock on the folder sees to that.
+    // Takes the database for this connection alone, until it closes; taking it twice is fine. For a
+    // database in a folder, the lock on the folder does this.
     bool (*take_alone)(struct db *db, bool *is_alone, struct err *err);
     // The time of day, the same for all who share the database.
     bool (*clock)(struct db *db, int64_t *now_ns, struct err *err);

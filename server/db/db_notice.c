@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LISTEN and NOTIFY. Telling commits on this connection alone and is folded: PostgreSQL takes a
-// lock of the whole instance for it, which no transaction of the store should wait for.
+// LISTEN and NOTIFY. Notices are folded and committed on this connection alone: NOTIFY takes a lock
+// of the whole PostgreSQL instance, for which no transaction of the store should wait.
 #include "server/db/db_notice.h"
 
 #include "ingest/base/log.h"
@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Of the schema, so that several stores of one database do not wake each other.
+// One channel per schema, so that several stores in one database do not wake each other.
 #define TELL   "SELECT pg_notify('stepscope ' || current_schema(), '')"
 #define LISTEN "DO $$ BEGIN EXECUTE format('LISTEN %I', 'stepscope ' || current_schema()); END $$"
 
@@ -40,7 +40,7 @@ static bool run_text(struct db_postgres *pg, const char *text, struct err *err)
     return ok;
 }
 
-// What others said meanwhile is lost: it is looked for.
+// What others said meanwhile is lost, so the caller is asked to look.
 static bool listen_again(struct db_notice *notice, struct err *err)
 {
     struct db_postgres *pg = db_postgres_of(notice->db);
@@ -53,7 +53,7 @@ static bool listen_again(struct db_notice *notice, struct err *err)
     return true;
 }
 
-// Our own words come back, too.
+// Our own notices come back, too.
 static void take_notices(struct db_notice *notice)
 {
     struct db_postgres *pg = db_postgres_of(notice->db);
@@ -77,7 +77,7 @@ static void tell_others(struct db_notice *notice, struct err *err)
         notice->is_listening = !pg->is_lost && notice->is_listening;
 }
 
-// Waits until one of us has something to say.
+// Waits until this service or another has something to say.
 static void wait_for_words(struct db_notice *notice, bool *ours)
 {
     uint64_t count;
@@ -106,7 +106,7 @@ static void *work(void *context)
                 continue;
         }
         wait_for_words(notice, &ours);
-        if (ours) // a burst of uploads is one word
+        if (ours) // a burst of uploads is one notice
             poll(NULL, 0, QUIET_MS);
     }
     return NULL;

@@ -16,8 +16,8 @@
     "(hashtextextended(current_schema(), 0));"                                  \
     "SELECT CAST(pg_current_xact_id() AS TEXT)"
 #define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
-// A claim follows the queue's index even before the database has counted its rows: by its guesses
-// it would read every job that waits. So one plan is right for good.
+// A claim uses the queue's index even before the table was analyzed: with default statistics the
+// planner would read every waiting job. So one plan stays right.
 #define BEGIN_CLAIM                                                                \
     BEGIN_WITH("SET LOCAL plan_cache_mode = force_generic_plan; "                  \
                "SET LOCAL enable_seqscan = off; "                                  \
@@ -158,7 +158,7 @@ static void ask_state(struct db_postgres *pg, char state[20])
         state[0] = '\0';
 }
 
-// Whether it took effect. Others wait meanwhile: not for long.
+// Whether it took effect. Others wait meanwhile, so only briefly.
 static bool was_committed(struct db_postgres *pg, struct err *err)
 {
     enum { WAIT_NS = 100000000 };
@@ -239,7 +239,7 @@ static bool write_version(struct db *db, int64_t version, struct err *err)
 static bool was_unclean(const struct db *db)
 {
     (void)db;
-    return false; // it recovers by itself
+    return false; // the server recovers by itself
 }
 
 static struct db_sizes sizes(const struct db *db)
@@ -247,7 +247,7 @@ static struct db_sizes sizes(const struct db *db)
     return (struct db_sizes){atomic_load(&db_postgres_of(db)->data_bytes), 0};
 }
 
-// Its log is its own; the size of the database is read meanwhile.
+// The server looks after its own log; only the database's size is read here.
 static bool empty_log(struct db *db, bool *done, struct err *err)
 {
     int64_t bytes;
@@ -275,7 +275,7 @@ static bool drop_schema_copies(struct db *db, struct err *err)
     return true;
 }
 
-// Whether it answers. PostgreSQL's pages have their own checksums.
+// Only whether it answers: PostgreSQL checks its pages by their checksums.
 static bool check(struct db *db, enum db_check_depth depth, const atomic_bool *stop,
                   char damage[DB_DAMAGE_BYTES], struct err *err)
 {

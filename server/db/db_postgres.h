@@ -14,8 +14,8 @@ struct db_postgres {
     PGconn *conn;
     enum db_access access;
     bool in_transaction;
-    bool is_claim;       // the transaction
-    bool is_lost;        // the connection; it is opened again before it is used
+    bool is_claim;       // the transaction claims
+    bool is_lost;        // the connection, which is reopened before its next use
     int64_t deadline_ns; // of the reading transaction, 0: none
     int64_t changes;
     char transaction[24];           // the number of the writing one
@@ -46,8 +46,8 @@ struct postgres_kept {
     PGresult *failure; // NULL unless the server refused it, which ends the transaction
 };
 
-// Has the server plan a statement once for this connection. False if it is not kept. types: one 0
-// (of a null) says too little to plan for.
+// Has the server plan a statement once for this connection. False if it is not kept. A type 0, of a
+// null, says too little to plan with.
 bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oid *types,
                    struct postgres_kept *kept);
 void postgres_forget_kept(struct db_postgres *pg);

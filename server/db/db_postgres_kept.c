@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements of claims are planned once per connection: planning took most of a claim. Others are
-// planned each time, for what their tables hold by then.
+// planned each time, for the tables' present contents.
 #include "server/db/db_postgres.h"
 
 #include <stdio.h>

@@ -7,9 +7,9 @@
 
 #include <stdlib.h>
 
-// Nobody waits for a service that stopped in the middle of a transaction: the server ends it.
-// Compiling a statement takes a third of a second, and they are all short: from a long queue a
-// claim looks expensive enough for it.
+// The server ends transactions of a service that stopped in the middle, so that nobody waits for
+// them. JIT is off: compiling takes a third of a second, statements are short, and with a long
+// queue a claim looks expensive enough to compile.
 #define EVERY_SESSION                                                       \
     "SET client_min_messages = warning; SET TimeZone = UTC; SET jit = off;" \
     "SET idle_in_transaction_session_timeout = 10000; SET tcp_keepalives_idle = 10;"
@@ -32,11 +32,11 @@ static enum err_code code_of(const char *state)
         {"40", ERR_BUSY},     // rolled back: a deadlock, or it cannot be put in order
         {"55P03", ERR_BUSY},  // a lock is held
         {"57", ERR_BUSY},     // canceled, past its time, or the server stops
-        {"25006", ERR_BUSY},  // a server that only reads: the other one takes over
+        {"25006", ERR_BUSY},  // a read-only server: another one takes over
         {"25P03", ERR_BUSY},  // idle in a transaction for too long
         {"25P04", ERR_BUSY},  //
         {"53100", ERR_SPACE}, // its disk is full
-        {"53200", ERR_MEMORY}, {"53", ERR_BUSY}, // too many connections, for one
+        {"53200", ERR_MEMORY}, {"53", ERR_BUSY}, // too many connections, for example
         {"23", ERR_CONFLICT},  {"54", ERR_LIMIT}, {"58", ERR_IO}, {"XX001", ERR_IO}, // damaged data
         {"XX002", ERR_IO},     {"28", ERR_IO}, // refused as a user, or rights
         {"42501", ERR_IO},     {"3D", ERR_IO}, // no such database
@@ -52,7 +52,7 @@ static bool fail_as(enum err_code code, const char *text, struct err *err)
     return err_set(err, code, "database: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-// What the library says has the host and the port, which clients need not know.
+// The library's message contains host and port, which clients need not know.
 static bool fail_unreached(const struct db_postgres *pg, const char *what, struct err *err)
 {
     const char *text = pg->pq.failure(pg->conn);
@@ -60,7 +60,7 @@ static bool fail_unreached(const struct db_postgres *pg, const char *what, struc
     return fail_as(ERR_BUSY, what, err);
 }
 
-// What the server does not say itself is about the connection, and the library does not always
+// An error that is not the server's is about the connection, which the library does not always
 // notice.
 bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *err)
 {
@@ -120,8 +120,8 @@ static bool check_place(const struct db_postgres *pg, const char *place, struct 
                    "full, with %%XX for what is special in a URL");
 }
 
-// What the place says replaces what comes before it. Of several hosts the one that takes writes is
-// used, so that an old one is left after a switch.
+// Settings in the place replace those before it. Of several hosts the one that takes writes is
+// used, so that a former primary is abandoned after a failover.
 static bool connect_to(struct db_postgres *pg, const char *place, struct err *err)
 {
     const char *const keywords[] = {

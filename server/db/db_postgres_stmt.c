@@ -141,7 +141,7 @@ bool postgres_bind_bytes(struct stmt *stmt, struct str bytes)
 
 // --- running ------------------------------------------------------------------------------------
 
-// The arrays that libpq takes, one after the other; the stacks of requests are small.
+// The arrays that libpq takes, in one allocation: threads that answer requests have small stacks.
 struct arrays {
     const char **values;
     int *lengths, *formats;

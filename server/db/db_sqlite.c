@@ -163,7 +163,8 @@ static double f64(const struct stmt *stmt, int column)
 
 static struct str bytes(const struct stmt *stmt, int column)
 {
-    const char *first = sqlite3_column_blob(at(stmt), column); // before its size, as documented
+    const char *first =
+        sqlite3_column_blob(at(stmt), column); // the data before the size, as documented
     return (struct str){first ? first : "", (size_t)sqlite3_column_bytes(at(stmt), column)};
 }
 
@@ -242,7 +243,7 @@ static int checkpoint(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-// SQLite does not wait here, as it does elsewhere, while another process opens a new database.
+// Unlike elsewhere, SQLite does not wait here while another process opens a new database.
 static bool log_ahead(struct db_sqlite_file *file, struct err *err)
 {
     bool ok = sql_execute(&file->db, "PRAGMA journal_mode = WAL", err);

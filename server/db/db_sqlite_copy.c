@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a SQLite database: for backups, and next to it before its schema changes.
+// Copies of a SQLite database: backups, and copies next to it before its schema changes.
 #include "server/db/db_sqlite.h"
 
 #include <dirent.h>

@@ -28,7 +28,7 @@ sqlite3_stmt *db_sqlite_kept_take(struct db_sqlite_kept *kept, const char *text)
         sqlite3_stmt *stmt = kept->slots[i].at;
         if (!stmt || kept->slots[i].hash != hash || strcmp(sqlite3_sql(stmt), text) != 0)
             continue;
-        kept->slots[i].at = NULL; // a second use at the same time gets one of its own
+        kept->slots[i].at = NULL; // a second use at the same time compiles another one
         return stmt;
     }
     return NULL;

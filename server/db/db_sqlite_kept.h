@@ -19,15 +19,15 @@ struct db_sqlite_kept {
     uint64_t uses;
 };
 
-// The statement of exactly this text, without values; it is the caller's until it is put back.
-// NULL if none is at hand.
+// The statement of exactly this text, without values; it is the caller's until it is put back. NULL
+// if there is none.
 sqlite3_stmt *db_sqlite_kept_take(struct db_sqlite_kept *kept, const char *text);
 
-// Keeps a statement that was reset, in place of the one not used for longest. False, and the
-// statement is still the caller's, if compiling it may have an effect of its own.
+// Keeps a statement that was reset, replacing the least recently used. False, and the statement
+// remains the caller's, if merely compiling it may have an effect.
 bool db_sqlite_kept_put(struct db_sqlite_kept *kept, sqlite3_stmt *stmt);
 
-// Finalizes those that are here.
+// Finalizes all kept statements.
 void db_sqlite_kept_free(struct db_sqlite_kept *kept);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store's statements in PostgreSQL's words, word by word.
+// Translates the store's statements to PostgreSQL's SQL, word by word.
 #include "server/db/postgres_text.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store's statements in PostgreSQL's words.
+// The store's statements in PostgreSQL's SQL.
 #ifndef SERVER_DB_POSTGRES_TEXT_H
 #define SERVER_DB_POSTGRES_TEXT_H
 

@@ -19,7 +19,7 @@ enum postgres_type {
 
 bool postgres_is_i64(unsigned type);
 
-// 0 for a type that is no number, and for bytes of another length than its own.
+// 0 for a type that is no number, and for bytes of the wrong length.
 int64_t postgres_i64(unsigned type, struct str bytes);
 double postgres_f64(unsigned type, struct str bytes);
 

@@ -25,7 +25,7 @@ static struct span window_of(const struct event_source *source, const struct eve
     return span;
 }
 
-// As if events were spread evenly.
+// An estimate, as if events were spread evenly.
 static uint64_t events_within(const struct event_rank *rank, struct span span)
 {
     double whole_ns = (double)(rank->end_ns - rank->begin_ns);
@@ -51,7 +51,7 @@ static void count_slice(struct event_walk *walk, const struct walk_slice *slice,
     ++*events;
 }
 
-// Of all lanes, as those of a source are counted; stops where there are too many.
+// Counts all lanes, as a source does; stops once there are too many.
 static bool count_events(struct event_sample *sample, struct err *err)
 {
     static const struct walk_writer writer = {.slice = count_slice};
@@ -69,7 +69,7 @@ static bool count_events(struct event_sample *sample, struct err *err)
     return ok;
 }
 
-// The middle of the rank's part of the window, some events long.
+// A window of about so many events in the middle of the rank's part.
 static void place_window(struct event_sample *sample, struct span span, int64_t length_ns)
 {
     int64_t most_ns = span.to_ns - span.from_ns;

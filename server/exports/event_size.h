@@ -7,10 +7,10 @@
 
 struct event_size {
     uint64_t bytes;
-    bool is_exact; // it was written to its end; else taken from a part of the events
+    bool is_exact; // all of it was written; otherwise extrapolated from part of the events
 };
 
-// What the sizes of several formats are taken from.
+// The events from which the sizes of several formats are estimated.
 struct event_sample {
     const struct event_source *of;
     struct event_source source; // that part
@@ -21,8 +21,8 @@ struct event_sample {
     bool is_all;
 };
 
-// The sample must not move. Few events are taken as they are, else some from the middle of the
-// longest rank. The source was measured.
+// The sample must not move. If there are few events, all are taken, otherwise some from the middle
+// of the longest rank. The source must have been measured.
 MUST_CHECK bool event_sample_choose(struct event_sample *sample, const struct event_source *source,
                                     struct err *err);
 

@@ -26,7 +26,8 @@ struct event_source {
     size_t base;                 // the rank from whose first event the window counts
     int64_t from_ns, to_ns;      // to_ns -1: to the end
     bool device_only;
-    uint64_t min_free_bytes; // of the disk with temporary files, below which an export gives up
+    uint64_t
+        min_free_bytes; // free space on the disk of temporary files below which an export gives up
 };
 
 // Opens all ranks once for their times. Before any export.
@@ -36,7 +37,7 @@ MUST_CHECK bool event_source_measure(struct event_source *source, struct err *er
 int64_t event_source_origin(const struct event_source *source);
 int64_t event_source_end(const struct event_source *source);
 
-// A rank in the collectives; NULL if it is not there.
+// A rank's part of the collectives; NULL if there is none.
 const struct comm_rank *event_source_comm(const struct event_source *source, size_t index);
 
 // What to add to times in a trace file to get those since 1970.
@@ -45,7 +46,7 @@ int64_t event_source_base(const struct trace_file *file);
 // A time since 1970 by a rank's own clock, on the common clock. comm: NULL is allowed.
 int64_t event_source_align(const struct comm_rank *comm, int64_t own_ns);
 
-// The part of the source's window that is asked of a trace, by the times in its file.
+// The source's window in the times of a trace's file.
 struct trace_window event_source_window(const struct event_source *source,
                                         const struct comm_rank *comm, int64_t base_ns);
 
@@ -59,7 +60,7 @@ struct event_export {
     const char *help;    // what it is, in a few words
     bool whole_run;      // takes no window, and all ranks unless some are named
     bool is_archive;     // a tar of files with plain names
-    uint64_t held_bytes; // memory beyond blocks of a trace and a piece
+    uint64_t held_bytes; // memory besides a trace's blocks and a piece of output
     // *state is closed with close, also after a failure that set it.
     MUST_CHECK bool (*open)(const struct event_source *source, void **state, struct err *err);
     // Adds the next piece; *more: another may follow.

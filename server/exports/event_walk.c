@@ -420,7 +420,7 @@ static void put_label(struct event_walk *walk, struct label label, struct buf *o
         buf_i64(out, label.number);
 }
 
-// Its name, which often has the number already.
+// The thread's name, which often contains the number already.
 static void put_thread(struct event_walk *walk, const struct track *track, struct buf *out)
 {
     struct buf number = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes through all that is exported, rank by rank and lane by lane, and has a format write it, a
-// piece at a time.
+// Walks through all that is exported, rank by rank and lane by lane, and has a format write it
+// piece by piece.
 #ifndef SERVER_EVENT_WALK_H
 #define SERVER_EVENT_WALK_H
 
@@ -16,7 +16,7 @@ struct walk_slice {
     uint32_t row; // of the lane
     enum event_kind kind;
     const char *category;          // "compute", "communication", "cpu_op", "wait", ...
-    str_id name;                   // 0: a text that is not in the trace
+    str_id name;                   // 0: it is not among the trace's texts
     struct str text;               // the same as text
     uint64_t launch;               // the same for a call and what it launched, 0 none
     bool launches;                 // it is the call
@@ -59,7 +59,7 @@ struct event_walk {
     const struct comm_rank *comm;
     struct trace_file *file;
     struct trace_events events;
-    struct trace_texts texts, labels; // of slices and of lanes, each until the next
+    struct trace_texts texts, labels; // of slices and of lanes, valid until the next one
     struct trace_blocks device_args, launch_args, memory_args, counters, samples;
     int64_t base_ns;
     struct trace_window window;
@@ -69,11 +69,11 @@ struct event_walk {
     size_t lane;
     struct trace_cursor cursor;
     struct lane_rows rows;
-    uint32_t rows_begun; // by the writer
+    uint32_t rows_begun; // set by the writer
     int64_t last_ns;     // start of the last slice
     uint32_t next_call;  // of the waits
     uint64_t next_counter, next_sample;
-    bool counter_begun;                        // by the writer
+    bool counter_begun;                        // set by the writer
     uint64_t memory_keys[WALK_MEMORY_DEVICES]; // 1 + device and its type
     struct buf *out;
 };

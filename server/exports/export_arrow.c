@@ -16,7 +16,7 @@ enum { MOST_BUFFERS = 3 }; // of a column
 
 // --- messages -----------------------------------------------------------------------------------
 
-// The framed message of a header, which a body follows.
+// Frames a header as a message; its body follows.
 static void put_message(struct flat *flat, uint8_t kind, uint32_t header, int64_t body_bytes,
                         struct buf *out)
 {
@@ -156,7 +156,7 @@ static void put_numbers(struct batch *batch, unsigned column)
     size_t from = batch->body.len;
     for (size_t i = 0; i < batch->count; i++) {
         struct cell cell = cell_of(batch, i, column);
-        buf_add(&batch->body, &cell.i, sizeof cell.i); // or the double in its place
+        buf_add(&batch->body, &cell.i, sizeof cell.i); // or the double, which shares its place
     }
     end_buffer(batch, from);
 }

@@ -89,7 +89,7 @@ static void put_flow(struct event_walk *walk, const struct walk_slice *slice, co
     buf_putc(out, '}');
 }
 
-// Whether this call started first of those that belong together.
+// Whether this call started first among the ranks' calls of the collective.
 static bool is_first_of(const struct event_walk *walk, const struct comm_event *call)
 {
     const struct run_comm *comm = walk->source->comm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events as the rows of a table, in those formats of tables that take batches.
+// Events as rows of a table, in the table formats that take batches.
 #include "server/exports/event_walk.h"
 #include "server/exports/export.h"
 
@@ -163,7 +163,7 @@ static void put_row(struct event_walk *walk, uint32_t row, struct buf *out)
 {
     struct event_rows *rows = walk->context;
     (void)out;
-    if (row) // the same lane
+    if (row) // still the same lane
         return;
     buf_clear(&rows->lane_name);
     event_walk_name_lane(walk, &rows->lane_name);

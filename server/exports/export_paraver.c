@@ -21,7 +21,7 @@ enum { STAGE_RANK, STAGE_TRACKS, STAGE_STATES, STAGE_LINES, STAGE_END };
 #define MOST_SWEPT   64u // streams of a device that are swept together
 #define MOST_DEVICES 64u
 #define DATE_BYTES   64
-#define HELD_BYTES   ((uint64_t)64 << 20) // names, what is merged, and of each text
+#define HELD_BYTES   ((uint64_t)64 << 20) // names, runs being merged, and what is kept per text
 
 // When an event of a row ends.
 struct ending {
@@ -59,7 +59,7 @@ struct paraver {
     struct trace_events events;
     struct trace_texts texts;
     struct trace_blocks device_args, launch_args, shapes;
-    uint32_t *values; // per text: of its name, 0 not known yet
+    uint32_t *values; // per text: the value of that name, 0 not known yet
     uint8_t *classes; // per text: 1 + enum device_class of a kernel of that name
     int64_t base_ns;
     struct trace_window window;
@@ -396,7 +396,7 @@ static enum prv_state state_of(const struct paraver *p)
                                              : PRV_IDLE;
 }
 
-// What runs has changed at that time.
+// The set of running classes changes at that time.
 static bool change_state(struct paraver *p, int64_t file_ns, struct err *err)
 {
     enum prv_state state = state_of(p);
@@ -549,7 +549,7 @@ static bool begin_lines(struct paraver *p, struct buf *out, struct err *err)
     name_file(p, ".prv", name);
     tar_head(out, name, head.len + sorted_spill_bytes(p->spill));
     buf_add(out, head.at, head.len);
-    p->last_ns = (int64_t)head.len; // what pads the file counts it
+    p->last_ns = (int64_t)head.len; // padding the file needs its length
     out->failed |= head.failed;
     buf_free(&head);
     p->stage = STAGE_LINES;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Apache Parquet: a row group per batch of rows, plain values in pages compressed with zstd, with
-// the least and greatest number of each, so that readers skip row groups.
+// the least and greatest value of each column, so that readers can skip row groups.
 #include "server/exports/clean_text.h"
 #include "server/exports/export.h"
 #include "server/exports/proto_write.h"
@@ -163,7 +163,7 @@ static bool pack(struct parquet *file)
 {
     size_t room = ZSTD_compressBound(file->page.len);
     buf_clear(&file->packed);
-    while (file->packed.len < room && !file->packed.failed) // makes room
+    while (file->packed.len < room && !file->packed.failed) // frees space in the buffer
         buf_add(&file->packed, file->page.at,
                 file->page.len < room - file->packed.len ? file->page.len
                                                          : room - file->packed.len);

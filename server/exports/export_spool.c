@@ -184,7 +184,7 @@ static enum written write_piece(struct export_spool *spool, const struct spool_s
     return has_free(spool, fd, piece.len) && fd_write(fd, piece.at, piece.len) ? WRITTEN : GIVEN_UP;
 }
 
-// A failure is one of the source.
+// A failure is the source's.
 static bool write_all(struct export_spool *spool, const struct spool_source *source, int fd,
                       uint64_t *bytes, enum written *written, struct err *err)
 {

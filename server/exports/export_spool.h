@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports of which parts are asked for, as viewers and interrupted downloads do: each is written
-// once to a file without a name and kept while it is asked for. Bounded in number, bytes and time.
+// Exports that are read in ranges, as viewers and resumed downloads do: each is written once to an
+// unnamed file and kept while it is in use. Bounded in number, bytes and time.
 #ifndef SERVER_EXPORT_SPOOL_H
 #define SERVER_EXPORT_SPOOL_H
 
@@ -13,11 +13,11 @@ struct export_spool *export_spool_open(uint64_t most_bytes, uint64_t min_free_by
                                        struct err *err);
 void export_spool_close(struct export_spool *spool); // NULL is allowed
 
-// What is written: piece by piece, the same bytes whenever it is of that key.
+// What is written, piece by piece; a key always stands for the same bytes.
 struct spool_source {
     struct str key;
     bool (*next)(void *context, struct buf *out, bool *more, struct err *err);
-    bool (*is_wanted)(void *context); // asked now and then; NULL: it is
+    bool (*is_wanted)(void *context); // called now and then; NULL: always wanted
     void *context;
 };
 
@@ -34,7 +34,7 @@ struct spooled export_spool_find(struct export_spool *spool, struct str key);
 MUST_CHECK bool export_spool_write(struct export_spool *spool, const struct spool_source *source,
                                    struct spooled *found, struct err *err);
 
-// Gives back those that nobody asked for lately. NULL is allowed.
+// Frees those that nobody asked for lately. NULL is allowed.
 void export_spool_expire(struct export_spool *spool);
 
 #endif

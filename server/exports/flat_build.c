@@ -28,7 +28,7 @@ static uint32_t put(struct flat *flat, const void *bytes, size_t count)
     return flat->used;
 }
 
-// So that what is put next, of that many bytes, is aligned.
+// Pads so that what is put next, of that many bytes, is aligned.
 static void align(struct flat *flat, uint32_t to, size_t next)
 {
     put(flat, NULL, (to - (flat->used + next) % to) % to);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a flatbuffer back to front, in bounded memory: what Arrow's metadata needs of them.
+// Builds a flatbuffer back to front, in bounded memory: only what Arrow's metadata needs.
 #ifndef SERVER_FLAT_BUILD_H
 #define SERVER_FLAT_BUILD_H
 

@@ -5,7 +5,7 @@
 
 #include "ingest/trace/trace_events.h"
 
-#define LAUNCHED_KERNELS_MOST ((size_t)3 << 20) // of a rank; with more nothing is known
+#define LAUNCHED_KERNELS_MOST ((size_t)3 << 20) // of a rank; with more, none are known
 
 struct launched_kernels {
     int64_t *correlations; // of its kernels, ascending

@@ -194,7 +194,7 @@ void prv_write_view(const struct prv_view *view, struct buf *out)
     put_window(view, &(struct shown){view->title, "thread", 1, true}, out);
 }
 
-// Of each rank; the names of the two, of what is made of them, and how.
+// For each rank: the two windows, the one composed of them, and the operation.
 struct composed {
     struct prv_view first, second;
     const char *title, *operation;

@@ -20,7 +20,7 @@ extern const uint32_t prv_types[PRV_KINDS];
 
 struct prv_name {
     size_t at, len; // of its text
-    unsigned kinds; // a bit for each that has it
+    unsigned kinds; // a bit for each kind that has it
 };
 
 // Names of values, the same for all ranks; values are their places plus 1.
@@ -34,7 +34,7 @@ struct prv_names {
 
 void prv_names_init(struct prv_names *names);
 void prv_names_free(struct prv_names *names);
-// The value of a name; of further ones than fit, that of "other names". ERR_MEMORY.
+// The value of a name; that of "other names" for names that no longer fit. ERR_MEMORY.
 MUST_CHECK bool prv_names_value(struct prv_names *names, struct str text, uint32_t *value,
                                 struct err *err);
 

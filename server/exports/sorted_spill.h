@@ -10,7 +10,7 @@
 
 struct sorted_spill;
 
-// In the folder for temporary files, until less than that is free there. ERR_SPACE. Pair with
+// Writes to the folder for temporary files until less than that is free there. ERR_SPACE. Pair with
 // sorted_spill_free.
 MUST_CHECK struct sorted_spill *sorted_spill_new(uint64_t min_free_bytes, struct err *err);
 void sorted_spill_free(struct sorted_spill *spill); // NULL is allowed

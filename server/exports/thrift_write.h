@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thrift's compact protocol, field by field: what Parquet's metadata needs of it.
+// Thrift's compact protocol, field by field: only what Parquet's metadata needs.
 #ifndef SERVER_THRIFT_WRITE_H
 #define SERVER_THRIFT_WRITE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A workbook, written row by row to a temporary file, so that tables of any length take little
 // memory. A sheet per table: numbers in the format of their unit, bars for shares and times, a
-// frozen head that can filter; and a sheet that says what the columns mean.
+// frozen header row with filters; and a sheet that says what the columns mean.
 #ifndef SERVER_XLSX_BOOK_H
 #define SERVER_XLSX_BOOK_H
 

@@ -38,7 +38,7 @@ MUST_CHECK bool blob_check_writable(const struct blobs *blobs, struct err *err);
 MUST_CHECK struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes,
                                          struct err *err);
 
-// Same for bytes of which only the hash is wanted: they are not stored and cannot be kept.
+// Same if only the hash is wanted: the bytes are not stored and cannot be kept.
 MUST_CHECK struct spool *blob_spool_open_unkept(struct blobs *blobs, struct err *err);
 
 // Appends bytes. After a failure only blob_spool_close may follow.
@@ -56,7 +56,7 @@ const char *blob_spool_sha256(const struct spool *spool); // after the seal
 
 // Gives a sealed file its name and makes that durable. An existing file of that name is replaced:
 // its bytes were the same, unless the disk has damaged them since. Call between blob_pin and
-// blob_unpin, before which a row must refer to it.
+// blob_unpin; a row must refer to the file before blob_unpin.
 MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
 
 // Looks whether a kept file is still there, and keeps it again if not: another service that shares
@@ -89,8 +89,8 @@ void blob_unpin(struct blobs *blobs);
 void blob_exclude(struct blobs *blobs);
 void blob_include(struct blobs *blobs);
 
-// During a backup nothing that its copy of the database refers to may be removed: returns false
-// then. Otherwise one thread at a time removes, until blob_end_removals.
+// False during a backup: nothing that its copy of the database refers to may be removed. Otherwise
+// one thread at a time may remove, until blob_end_removals.
 MUST_CHECK bool blob_begin_removals(struct blobs *blobs);
 void blob_end_removals(struct blobs *blobs);
 

@@ -138,7 +138,7 @@ static int open_shard(struct local *local, struct blob_key key, struct err *err)
     return fd;
 }
 
-// Even if the name exists: the older bytes may have been damaged since.
+// Replaces an existing file: its bytes may have been damaged since.
 static bool put(struct blob_store *store, struct blob_key key, const struct blob_part *part,
                 struct err *err)
 {
@@ -346,7 +346,7 @@ static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err
     return true;
 }
 
-// Of copies into a backup or from one, and of traces that older programs wrote in place.
+// What is left of copies into or from a backup, and of traces that older versions wrote in place.
 static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
 {
     struct walk walk = {remove_part, removed};

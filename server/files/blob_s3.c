@@ -23,10 +23,10 @@
 #include <unistd.h>
 
 enum { KEY_SIZE = 128, NAME_MOST = 90, QUERY_SIZE = 512, MAX_PARTS = 10000 };
-enum { FREE_SHARE = 10 }; // of the cache's disk that the cache leaves free, in percent
+enum { FREE_SHARE = 10 }; // percent of its disk that the cache leaves free
 
-// Objects that are younger are left alone by whoever looks for those that nobody needs: their rows
-// may be on their way. An upload in parts takes longer.
+// Sweeps leave younger objects alone: their rows may be on their way. An upload in parts takes
+// longer.
 enum { YOUNG_SECONDS = 3600, OPEN_SECONDS = 86400, REMOVAL_MS = 4000 };
 
 struct s3 {
@@ -35,8 +35,8 @@ struct s3 {
     struct blob_store *cache; // NULL: nothing is put or read
     struct disk_fault fault;  // of the cache; nothing in it is needed
     int cache_fd;
-    uint64_t kept_bytes;   // of the cache's disk that stay free in any case
-    atomic_ullong fetches; // so far, for names
+    uint64_t kept_bytes;   // of the cache's disk, always kept free
+    atomic_ullong fetches; // so far: names of temporary files
 };
 
 static struct s3 *s3_of(struct blob_store *store)
@@ -173,8 +173,8 @@ static bool send_part(struct s3 *s3, const struct sending *sending, const char *
     return ok && buf_ok(list, err);
 }
 
-// Ends an upload in parts: with POST it becomes the object, with DELETE nothing. S3 may report a
-// failure of the former in the body.
+// Ends an upload in parts: POST makes it an object, DELETE discards it. S3 may report a failed POST
+// in the body of a 200.
 static bool end_parts(struct s3 *s3, struct sending *sending, const char *method, const char *id,
                       const struct buf *list, struct err *err)
 {
@@ -197,8 +197,8 @@ static bool end_parts(struct s3 *s3, struct sending *sending, const char *method
     return ok;
 }
 
-// The answer to an earlier try may have been lost, or say nothing: then the upload is over, and the
-// object is there.
+// The answer to an earlier try may have been lost or empty: then the upload is over, and the object
+// exists.
 static bool is_complete(struct s3 *s3, struct sending *sending, struct err *err)
 {
     struct s3_answer answer;
@@ -235,7 +235,7 @@ static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
 
 // --- the cache ----------------------------------------------------------------------------------
 
-// Its disk is no reason to give up what S3 has: it is tried again later.
+// A fault of the cache's disk must not hide what S3 has: try again later.
 static bool cache_failed(struct err *err)
 {
     err_set_errno(err, "a file of the cache");
@@ -243,9 +243,8 @@ static bool cache_failed(struct err *err)
     return false;
 }
 
-// A cached file's time says what it must be, so that one that was cut off by a crash, or a trace
-// that was written again under its name, is noticed: it is made of the object's ETag (of an upload,
-// its name) and the length.
+// A cached file's modification time encodes the object's ETag (for an upload, its name) and length,
+// so that a file cut off by a crash, or a trace that was written again, is noticed.
 static struct timespec time_of(struct blob_key key, uint64_t bytes, const char *etag)
 {
     struct str version = str_of(key.type == BLOB_UPLOAD ? key.name : etag);
@@ -257,7 +256,7 @@ static struct timespec time_of(struct blob_key key, uint64_t bytes, const char *
     return (struct timespec){(time_t)(hash >> 34), (long)(hash % 1000000000)};
 }
 
-// Flushed: what is cached is believed later.
+// Flushes the file first: later its time is believed.
 static bool stamp(struct blob_key key, int fd, const char *etag, struct err *err)
 {
     struct stat info;
@@ -314,7 +313,7 @@ static bool drop_trace(void *ctx, const char *name, uint64_t bytes, struct err *
     return drop_cached(ctx, BLOB_TRACE, name, err);
 }
 
-// Any cached files go, as many as have to.
+// Removes any cached files, as many as needed.
 static void make_room(struct s3 *s3, uint64_t bytes)
 {
     struct room room = {s3, bytes};
@@ -343,7 +342,7 @@ static bool send_file(struct s3 *s3, struct blob_key key, struct sending *sendin
                                                              : send_whole(s3, sending, err);
 }
 
-// S3 has it when this returns; that it is cached, too, only saves time.
+// S3 has it when this returns; caching it as well only saves time.
 static bool put(struct blob_store *store, struct blob_key key, const struct blob_part *part,
                 struct err *err)
 {
@@ -409,7 +408,7 @@ static bool size(struct blob_store *store, struct blob_key key, uint64_t *bytes,
     return ok || (err->code == ERR_NOT_FOUND ? gone(key, err) : false);
 }
 
-// Whether the bytes that arrived are those that were sent once.
+// Whether the bytes that arrived are those once stored.
 static bool check_file(struct blob_key key, int fd, const struct s3_answer *answer, struct err *err)
 {
     struct stat info;
@@ -446,7 +445,8 @@ static int open_again(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-// Puts what arrived into the cache; if that fails, as after the cache was removed, it is only read.
+// Puts what arrived into the cache; if that fails, as after the cache's folder was removed, it is
+// read without being cached.
 static bool keep(struct s3 *s3, struct blob_key key, const struct blob_part *part, int *fd,
                  uint64_t *bytes, struct err *err)
 {
@@ -482,7 +482,7 @@ static bool bring(struct s3 *s3, struct blob_key key, struct blob_part *part, st
         return true;
     (void)!unlinkat(part->dir_fd, part->name, 0);
     close(part->fd);
-    err->code = err->code == ERR_SPACE ? ERR_BUSY : err->code; // of the cache
+    err->code = err->code == ERR_SPACE ? ERR_BUSY : err->code; // the cache's disk, not the caller's
     return false;
 }
 
@@ -519,7 +519,7 @@ static bool read_cached(struct s3 *s3, struct blob_key key, int *fd, uint64_t *b
     return s3->cache->kind->read(s3->cache, key, fd, bytes, err);
 }
 
-// Uploads never change. Without an answer of S3, a cached trace must do.
+// Uploads never change. If S3 does not answer, a cached trace must do.
 static bool is_current(struct s3 *s3, struct blob_key key, int fd)
 {
     struct s3_answer answer;

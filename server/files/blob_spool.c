@@ -42,8 +42,9 @@ static bool check_free(const struct spool *spool, uint64_t bytes, struct err *er
                     (unsigned long long)free_bytes, (unsigned long long)bytes));
 }
 
-// Reserves about as much again as has arrived, in large pieces for large files: announcing much and
-// sending little keeps nobody else out. It is not a failure if the filesystem cannot reserve.
+// Reserves about as much again as has arrived, in large pieces for large files: a client that
+// announces much and sends little takes no space from others. It is not a failure if the filesystem
+// cannot reserve.
 static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
 {
     uint64_t end = spool->bytes + size;
@@ -85,7 +86,7 @@ bool blob_part_open(const struct blobs *blobs, struct blob_part *part, struct er
     return false;
 }
 
-// The name of a stored file is gone already.
+// Removes the part, whose name is gone already if it was stored.
 void blob_part_close(const struct blob_part *part)
 {
     if (part->fd < 0)

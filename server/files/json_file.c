@@ -11,7 +11,7 @@
 
 enum { MOST_PATH = 1032 };
 
-// Else the old document may be back after a power cut.
+// Otherwise the old document may return after a power cut.
 static bool sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-// Takes the place of what was there, at once and for good. what: for the message, "a webhook".
+// Replaces what was there atomically and durably. what: for the message, "a webhook".
 MUST_CHECK bool json_file_save(const char *path, const json_t *document, const char *what,
                                struct err *err);
 

@@ -13,9 +13,8 @@ struct pieces;
 #define PIECES_BLOCK_BYTES  ((size_t)256 << 10)  // most per write
 #define PIECES_SHARED_BYTES ((uint64_t)32 << 20) // most per piece that services share
 
-// From now on other services can go on with what this one, of that name, received, if the place of
-// files is one that they share: pieces_open makes a missing file, and pieces_find_end brings what
-// others have.
+// From now on other services can continue what this one, called `node`, received, if they share the
+// place of files: pieces_open creates a missing file, and pieces_find_end fetches what others have.
 void pieces_share(struct blobs *blobs, const char *node);
 
 // Creates the file; its name is durable. Nothing is reserved: clients that send no bytes take no
@@ -43,7 +42,7 @@ uint64_t pieces_offset(const struct pieces *pieces);
 MUST_CHECK bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool checked,
                              struct err *err);
 
-// All bytes received are durable. After a failure nothing may be said about them.
+// Makes all received bytes durable. After a failure nothing is known about them.
 MUST_CHECK bool pieces_flush(struct pieces *pieces, struct err *err);
 
 // Received bytes that other services cannot have yet; 0 if nothing is shared.
@@ -67,11 +66,11 @@ MUST_CHECK struct spool *pieces_seal(const struct pieces *pieces, struct err *er
 
 // Missing files are not an error.
 MUST_CHECK bool pieces_remove(struct blobs *blobs, const char *id, struct err *err);
-// The same of an upload that is open. Without pieces that services share, as when it came in one
-// request, nothing is looked for; what one that died stored without saying so is swept later.
+// The same of an upload that is open. Without shared pieces, as after a single request, nothing is
+// looked for; pieces that a crashed service stored but did not record are swept later.
 MUST_CHECK bool pieces_remove_open(const struct pieces *pieces, struct err *err);
 
-// Calls visit with the id of each file.
+// visit is called with the id of each file.
 struct pieces_visitor {
     bool (*visit)(void *ctx, const char *id, struct err *err);
     void *ctx;

@@ -20,7 +20,7 @@ struct pieces {
     uint64_t sums;   // number in the file of checksums
     uint64_t begun;  // writeback started, see flush_behind
     uint64_t opened_at;
-    uint64_t reserved; // on disk, up to here
+    uint64_t reserved; // disk space is reserved up to here
     bool has_rubbish;  // after offset, and could not be cut off: nothing may follow it
     char id[PIECES_NAME_SIZE], name[PIECES_NAME_SIZE];
 };
@@ -28,7 +28,7 @@ struct pieces {
 MUST_CHECK bool pieces_name(const char *id, const char *suffix, char name[PIECES_NAME_SIZE],
                             struct err *err);
 
-// Brings what other services received, as far as rows say that it was flushed.
+// Fetches what other services received, as far as the rows say it was flushed.
 MUST_CHECK bool pieces_bring(struct pieces *pieces, uint64_t flushed, struct err *err);
 MUST_CHECK bool pieces_remove_shared(struct blobs *blobs, const char *id, struct err *err);
 

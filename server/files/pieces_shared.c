@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What several services received of one upload. Each stores its bytes as pieces where all files
-// are, and the row says up to where they count; one that goes on brings those it lacks. Up to where
-// its own file agrees with the pieces is noted beside it, so that nothing is brought twice.
+// are, and the row says up to where they count; one that continues fetches those it lacks. How far
+// its file agrees with the pieces is noted beside it, so that nothing is fetched twice.
 #include "server/files/pieces_file.h"
 
 #include "ingest/base/fd_io.h"
@@ -55,7 +55,7 @@ static bool note(struct pieces *pieces, uint64_t have, struct err *err)
     if (!ok || ftruncate(pieces->sums_fd, 0) != 0)
         return err_set_errno(err, "note of a resumable upload");
     pieces->shared = have;
-    pieces->sums = 0; // they are of what follows
+    pieces->sums = 0; // the checksums are of what follows
     return true;
 }
 
@@ -100,7 +100,7 @@ static size_t lower_bound(const struct found *found, uint64_t from)
     return low;
 }
 
-// The piece at `from` by which most follows; ends[] has how far each of them leads.
+// The piece at `from` that leads furthest; ends[] says how far each piece leads.
 static size_t best_at(const struct found *found, const uint64_t *ends, uint64_t from)
 {
     size_t best = found->count;

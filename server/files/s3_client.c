@@ -34,7 +34,7 @@ struct s3_client {
 
 // --- the place ----------------------------------------------------------------------------------
 
-// The value of a parameter of the place; what is there if it has none.
+// Reads a parameter of the place; a missing one leaves the value as it is.
 static void read_parameter(struct str query, struct str name, struct buf *value)
 {
     while (query.len) {
@@ -237,7 +237,7 @@ static size_t give_body(char *at, size_t size, size_t count, void *data)
     return len;
 }
 
-// Texts are bounded: only a file of ours may be long.
+// Answers kept as text are bounded: only those written to a file may be long.
 static size_t take_body(char *at, size_t size, size_t count, void *data)
 {
     struct exchange *exchange = data;
@@ -372,8 +372,8 @@ static CURLcode perform(struct s3_client *client, const char *url,
     return code;
 }
 
-// A refusal is for good only for what is sent now: others may be allowed later, as when keys are
-// renewed or the clock is set.
+// A refusal is final for this request only: later ones may succeed, as after keys are renewed or
+// the clock is set.
 static enum err_code code_of(const struct exchange *exchange, struct str word)
 {
     const char *method = exchange->request->method;
@@ -431,7 +431,8 @@ static bool try_once(struct s3_client *client, const struct s3_request *request,
 
 // --- all tries ----------------------------------------------------------------------------------
 
-// Half as long to all of it: those that failed together do not come again together.
+// Waits between half and all of the time, so that requests that failed together do not come back
+// together.
 static void wait_before(int again)
 {
     long most_ms = (long)FIRST_WAIT_MS << (2 * again);
@@ -441,7 +442,7 @@ static void wait_before(int again)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-// What was written of an answer before it broke off must not stay.
+// Discards what was written of an answer before it broke off.
 static bool start_again(const struct s3_request *request, struct err *err)
 {
     return request->into_fd < 0 ||

@@ -20,13 +20,13 @@ struct s3_request {
     struct str text;
     const char *hash;      // of the body, NULL: it is hashed first
     const char *meta_hash; // kept with the object; NULL: none
-    int once_ms;           // one try that takes no longer; 0: some tries while bytes come
+    int once_ms;           // one try of at most this long; 0: several, as long as bytes arrive
     int into_fd;           // the answer's body is appended there, -1: to answer->text
 };
 
 struct s3_answer {
     struct buf text;
-    uint64_t bytes; // of the object
+    uint64_t bytes; // size of the object
     char etag[S3_ETAG_SIZE];
     char meta_hash[S3_HASH_SIZE]; // "" none
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lists that S3 sends. Their elements have no attributes and are not nested in their like, so
-// that looking for tags is enough; anything else is an empty text.
+// Reads lists that S3 sends. Their elements have no attributes and are not nested in elements of
+// the same name, so that looking for tags is enough; anything else is an empty text.
 #include "server/files/s3_list.h"
 
 enum { TAG_MOST = 40 };

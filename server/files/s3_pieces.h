@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of resumable uploads as objects of S3: pieces/<upload>/<from>-<bytes>.<service>. The name
-// says what is inside, so that a list of names is all that another service needs to go on.
+// says what is inside, so that another service needs only a list of names to continue.
 #ifndef SERVER_FILES_S3_PIECES_H
 #define SERVER_FILES_S3_PIECES_H
 

@@ -88,7 +88,7 @@ static bool look(struct blob_store *files, const struct store_blob *blob, struct
     return true;
 }
 
-// What was written just now is read from the disk, too.
+// Drops the file from the page cache, so that what was just written is read from the disk, too.
 static void pass_cache(const struct reading *reading)
 {
     if (fdatasync(reading->fd) != 0 && errno == EIO)

@@ -6,8 +6,8 @@
 #include "server/files/blob_store.h"
 #include "server/store/store_care.h"
 
-// How fast it may go (0: no limit), and whether it must stop. NULL wait: neither. past_cache: what
-// is stored itself is read, rather than a copy in a cache.
+// How fast it may go (0: no limit), and whether it must stop. NULL wait: neither. past_cache: reads
+// what is stored, not a copy in a cache.
 struct scrub_pace {
     bool (*wait)(void *context, int64_t ns); // false: stop
     void *context;

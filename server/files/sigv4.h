@@ -13,7 +13,7 @@ struct sigv4_keys {
     const char *region;
 };
 
-// What of a request is signed.
+// The parts of a request that are signed.
 struct sigv4_request {
     const char *method, *host;
     const char *path;         // percent-encoded, starting with '/'

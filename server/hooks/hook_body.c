@@ -57,7 +57,7 @@ void hook_body(const struct hook_event *event, enum hook_format format, struct b
     buf_putc(out, '}');
 }
 
-// The bytes of a key; 0 for one that is not what its prefix says.
+// The length of the key; 0 if it is not what its prefix says.
 static size_t key_of(const char *secret, unsigned char key[MOST_SECRET])
 {
     size_t len = strlen(secret);

@@ -8,7 +8,7 @@
 
 // Something that happened. Texts may come from outside.
 struct hook_event {
-    const char *key;  // names it, so that word of it goes out once: letters, digits, "-_."
+    const char *key;  // names the event, so that it is announced once: letters, digits, "-_."
     const char *type; // "alert.raised", "run.finished", "gate.failed"
     struct str project;
     struct str text; // one or more lines for people
@@ -21,7 +21,7 @@ struct hook_event {
 void hook_body(const struct hook_event *event, enum hook_format format, struct buf *out);
 
 // Appends "v1,BASE64": HMAC-SHA256 of "ID.SECONDS.BODY", as Standard Webhooks has it. A secret
-// "whsec_BASE64" is the bytes that it encodes, any other is the key as it is.
+// "whsec_BASE64" stands for the bytes it encodes; any other is used as it is.
 MUST_CHECK bool hook_sign(const char *secret, struct str signed_text, struct buf *out,
                           struct err *err);
 

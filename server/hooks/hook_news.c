@@ -16,7 +16,7 @@
 #define QUIET_NS 60000000000LL
 enum { PAGE_RUNS = 200 };
 
-// Older things are known, or came from a restored copy of the data.
+// Anything older is known, or came with a restored copy of the data.
 static int64_t since(const struct hook_queue *queue)
 {
     int64_t day_ago = clock_wall_ns() - DAY_NS;
@@ -32,8 +32,8 @@ static bool has_seen_here(const struct hook_news *news, const struct hook_queue 
     return seen;
 }
 
-// Whether it went out, here or from a service that looked after webhooks before. If the store does
-// not say, the next look asks again.
+// Whether it was announced, by this service or by one that looked after webhooks before. If the
+// store does not answer, the next look asks again.
 static bool has_seen(const struct hook_news *news, struct hook_queue *queue, const char *key)
 {
     struct err err;
@@ -177,8 +177,8 @@ static bool look_at_run(struct hook_news *news, struct hook_queue *queue, const 
     return !quiet || queue_run(news, queue, run, key, err);
 }
 
-// Page by page, so that no number of runs hides one. One that is created or removed meanwhile moves
-// the others, and is looked for again with the next sign.
+// Page by page, so that no number of runs hides one. A run created or removed meanwhile shifts the
+// pages; the next look finds what this one missed.
 static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, bool *again,
                          struct err *err)
 {

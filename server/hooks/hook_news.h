@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store has that no webhook has said yet: finished runs, and alerts.
+// What is in the store and not announced yet: finished runs and alerts.
 #ifndef SERVER_HOOK_NEWS_H
 #define SERVER_HOOK_NEWS_H
 

@@ -53,7 +53,7 @@ static bool remember(struct hook_queue *queue, const char *key, struct err *err)
     return true;
 }
 
-// Keys are kept for as long as anything could ask: runs and alerts of a day, many times over.
+// Keys are kept far longer than anything asks for them: enough for many days of runs and alerts.
 static void shorten(const char *path)
 {
     char line[MOST_KEY + 2], kept[600];
@@ -163,7 +163,7 @@ static const struct hook_target *target_named(const struct hook_targets *targets
     return NULL;
 }
 
-// What is no delivery, or goes to nobody any more, is removed.
+// Removes what is no delivery, or whose target is gone.
 static bool load_delivery(struct hook_queue *queue, const char *name, struct err *err)
 {
     char path[1024];
@@ -246,7 +246,8 @@ static bool is_listed(const struct hook_queue *queue, const char *key,
     return at != NULL;
 }
 
-// Keys of one target are kept in memory alone, for events that could not be kept for all.
+// The key of an event for one target, kept in memory only, for events that could not be queued for
+// all targets.
 static void name_for(const char *key, const struct hook_target *target, char name[NAME_SIZE])
 {
     snprintf(name, NAME_SIZE, "%s/%s", key, target->id);
@@ -264,7 +265,8 @@ static bool add_once(struct hook_queue *queue, const struct hook_target *target,
     return add_for(queue, target, event, err);
 }
 
-// Whoever has a delivery does not get it again with the next try, though it may be gone by then.
+// A target for which the event was queued does not get it again on the next try, even if it was
+// sent by then.
 static bool add_for_all(struct hook_queue *queue, const struct hook_event *event, struct err *err)
 {
     const struct hook_targets *targets = queue->targets;

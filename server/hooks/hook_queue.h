@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deliveries that wait, one file each, and the keys of events that were queued before. A queue has
+// Waiting deliveries, one file each, and the keys of events that were queued before. A queue has
 // one user at a time.
 #ifndef SERVER_HOOK_QUEUE_H
 #define SERVER_HOOK_QUEUE_H
@@ -34,7 +34,7 @@ void hook_queue_free(struct hook_queue *queue);
 
 bool hook_queue_has_seen(const struct hook_queue *queue, const char *key);
 
-// As if the event had been queued: another service did so.
+// Marks an event as queued, because another service has queued it.
 MUST_CHECK bool hook_queue_mark(struct hook_queue *queue, const char *key, struct err *err);
 
 // Whether the event still waits for a target.
@@ -47,7 +47,7 @@ MUST_CHECK bool hook_queue_add(struct hook_queue *queue, const struct hook_event
 // The delivery that is due first; NULL: none waits.
 struct hook_delivery *hook_queue_next(const struct hook_queue *queue);
 
-// Takes a delivery out, whatever became of it.
+// Removes a delivery, whatever became of it.
 void hook_queue_remove(struct hook_queue *queue, struct hook_delivery *delivery);
 
 #endif

@@ -93,7 +93,8 @@ static int64_t next_wait_ns(const struct hooks *hooks, int attempts)
     return asked * SECOND_NS > wait_ns ? asked * SECOND_NS : wait_ns;
 }
 
-// No other service sends it later. With the lock held, which is not held meanwhile.
+// Records it in the store, so that no other service sends it later. Called with the lock held,
+// which is released meanwhile.
 static void end_delivery(struct hooks *hooks, struct hook_delivery *delivery)
 {
     char key[256];
@@ -109,7 +110,7 @@ static void end_delivery(struct hooks *hooks, struct hook_delivery *delivery)
     pthread_mutex_lock(&hooks->lock);
 }
 
-// With the lock held, which is not held while it is sent.
+// Called with the lock held, which is released while sending.
 static void try_delivery(struct hooks *hooks, struct hook_delivery *delivery)
 {
     struct err why = {.pos = ERR_NO_POS};
@@ -142,8 +143,8 @@ static void wait_until(struct hooks *hooks, int64_t due_ns)
     pthread_cond_timedwait(&hooks->changed, &hooks->lock, &at);
 }
 
-// Of services that share a store one looks, also for what others analyzed. Another one takes over
-// when it has not done so for a minute.
+// Of the services that share a store, one looks for news, including what others analyzed. If it has
+// not for a minute, another one takes over.
 static bool look_as_leader(struct hooks *hooks, bool *again, struct err *err)
 {
     struct store *store = hooks->news.store;
@@ -154,7 +155,7 @@ static bool look_as_leader(struct hooks *hooks, bool *again, struct err *err)
     return ok;
 }
 
-// When to look again. With the lock held, which is not held while the store is read.
+// Returns when to look again. Called with the lock held, which is released while the store is read.
 static int64_t look(struct hooks *hooks)
 {
     struct err err = {.pos = ERR_NO_POS};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Webhooks: notifications of finished runs, alerts and gates, sent by its own thread, at least
-// once.
+// Webhooks: notifications of finished runs, alerts and gates, sent by a thread, at least once.
 #ifndef SERVER_HOOKS_H
 #define SERVER_HOOKS_H
 
@@ -23,7 +22,7 @@ void hooks_close(struct hooks *hooks); // NULL is allowed
 
 // From any thread, with NULL for none:
 
-// A run was analyzed: the thread looks what is new.
+// A run was analyzed: the thread looks for what is new.
 void hooks_look(struct hooks *hooks);
 
 // Something happened. False when it could not be kept, which is logged.

@@ -165,7 +165,7 @@ static bool has_standalone(const struct request *request, struct err *err)
            err_set(err, ERR_NOT_FOUND, "this service has no page that analyzes in the browser");
 }
 
-// Its files are next to each other, so that the page can be sent from any folder.
+// The page's files are next to each other, so it works from any folder.
 bool assets_get_standalone_home(struct request *request, struct response *response, struct err *err)
 {
     if (!has_standalone(request, err))
@@ -215,7 +215,7 @@ static void add_text(struct response *response, struct str text, const char *tre
     buf_add_str(&response->body, text);
 }
 
-// Who may not read would be refused what the page asks for first.
+// Whoever may not read would be refused what the page requests first.
 static bool links_early(struct request *request)
 {
     const struct services *services = request->services;

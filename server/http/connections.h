@@ -27,7 +27,7 @@ void connections_listen(struct connections *connections, unsigned port);
 
 // A thread got a new connection, not yet known which: looks for new ones, and makes room. When few
 // threads are left, closes the connection that has been silent longest, of the address with the
-// most; if an address has too many, one of its own.
+// most; if an address has too many, one of that address.
 void connections_arrive(struct connections *connections);
 
 // The connection of that peer; NULL if unknown.

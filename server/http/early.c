@@ -83,8 +83,8 @@ static struct str value_of(const struct match *match, struct str name)
     return (struct str){NULL, 0};
 }
 
-// As encodeURIComponent writes a part of a path, and URLSearchParams a value: a page's request
-// takes what was fetched early only if its address is the same to the letter.
+// Encodes as encodeURIComponent does for a path segment, and URLSearchParams for a value: a page's
+// request uses what was fetched early only if the address is identical.
 static void add_encoded(struct buf *html, struct str text, bool in_query)
 {
     const char *plain_marks = in_query ? "*-._" : "!'()*-._~";

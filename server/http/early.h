@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page fetches first is named in its head, so that the browser fetches it together with the
+// A page's head names what it will fetch first, so that the browser fetches that together with the
 // page's scripts instead of after them. Which page fetches what is web/early.txt.
 #ifndef SERVER_EARLY_H
 #define SERVER_EARLY_H

@@ -54,7 +54,7 @@ static enum found read_range(struct str text, uint64_t size, struct range *range
     return range->first < size ? RANGE_FINE : RANGE_OUTSIDE;
 }
 
-// Whether the client's parts are from the version we have; a date never proves that exactly.
+// Whether what the client has is from this version; a date never proves that.
 static bool is_same_version(const struct request *request, const struct response *response)
 {
     struct str version = request_header(request, "If-Range");

@@ -8,7 +8,8 @@
 #define PART_BYTES  ((size_t)1 << 30) // ISA-L counts in 32 bits
 #define BLOCK_BYTES ((size_t)16 * 1024)
 
-// Nearly 400 kB, of which short content touches little: requests have too small a stack for it.
+// Nearly 400 kB, of which short content touches little: too large for the stacks of connection
+// threads.
 struct gzip_work {
     struct isal_zstream stream;
     uint8_t level[ISAL_DEF_LVL1_DEFAULT];

@@ -50,7 +50,7 @@ struct crew {
     bool lacks_memory;
     bool lacks_threads;            // some could not be created
     char error[START_ERROR_BYTES]; // the library's message while starting, about threads if any is
-    bool complete;                 // as far as it will be
+    bool complete;                 // complete as far as it ever will be
 };
 
 struct http {

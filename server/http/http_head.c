@@ -113,7 +113,7 @@ static bool check_headers(const struct mg_request_info *info, struct response *r
 
 // --- both ---------------------------------------------------------------------------------------
 
-// An HTTP/1.0 reader would take the chunks for the next request.
+// An HTTP/1.0 proxy would take the chunks for the next request.
 static bool check_chunks(const struct mg_request_info *info, const struct request *request,
                          struct response *response, struct err *err)
 {

@@ -89,8 +89,8 @@ static bool type_is(const struct response *response, const char *type)
     return response->type && strncmp(response->type, type, strlen(type)) == 0;
 }
 
-// Only where they do something: a page's small answers would otherwise be mostly headers. Browsers
-// take those of a 304 for what they have kept, which has the right ones.
+// Sent only where they have an effect: otherwise a page's small answers would be mostly headers.
+// Browsers apply a 304's headers to the copy they kept, which has the right ones.
 static void add_policies(struct buf *head, const struct response *response)
 {
     bool is_kept = response->status == 304 && !response->type;
@@ -114,7 +114,8 @@ static void build_head(const struct http_send *send, const struct request *reque
     add_content_headers(head, send, response);
     buf_printf(head, "Cache-Control: %s\r\nVary: Accept, Accept-Encoding\r\n",
                cache_control(response->cache));
-    if (response->etag.len) // a packed stream has other bytes than the parts of the same answer
+    if (response->etag
+            .len) // a stream is compressed into other bytes than the same answer in one piece
         buf_printf(head, "ETag: %s%.*s\r\n", response->stream.next && response->gzipped ? "W/" : "",
                    (int)response->etag.len, response->etag.at);
     for (size_t i = 0; i < response->header_count; i++) {

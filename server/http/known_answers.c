@@ -12,7 +12,7 @@ enum { ENTRIES = 4096, MOST_ETAG = 128, MOST_PLACE = 128 };
 #define MOST_BYTES    ((size_t)32 << 20) // of all contents
 #define MOST_OF_ENTRY ((size_t)1 << 20)
 
-// 128 bits under keys that nobody knows: requests that share them are not worth comparing.
+// 128 bits under secret keys, so that comparing the requests themselves is unnecessary.
 struct name {
     uint64_t a, b;
 };
@@ -26,10 +26,10 @@ struct content {
 
 struct entry {
     struct name name;
-    uint64_t version;        // 0: only that such answers last
+    uint64_t version;        // 0: all that is known is that such answers last
     bool used;               // else empty
-    int64_t from_ns;         // by the clock, it holds from then
-    int64_t until_ns;        // until then
+    int64_t from_ns;         // wall clock: it holds from then
+    int64_t until_ns;        // and until then
     const char *type;        // of the content
     bool gzipped;            // the content
     struct content *content; // NULL: only the ETag is known
@@ -80,7 +80,7 @@ static uint64_t chain(struct hash_key key, uint64_t before, struct str text)
     return hash_mix(before ^ key.a, hash_keyed(key, text.at, text.len) ^ key.b);
 }
 
-// All of a request that an answer may depend on. Of who sends it that is only what they may do:
+// Everything in a request that an answer may depend on. Of its sender only the scopes count:
 // answers that last are the same for everyone who gets them.
 static struct name name_of(const struct known_answers *known, const struct request *request)
 {
@@ -139,7 +139,7 @@ static bool holds_now(const struct entry *entry)
     return always || (now_ns >= entry->from_ns && now_ns < entry->until_ns);
 }
 
-// Either no content is needed or all of it is there; else the response is as it was.
+// True if no content is needed, or all of it is there; otherwise the response stays as it was.
 static bool fill(const struct entry *entry, const struct request *request,
                  struct response *response)
 {
@@ -177,7 +177,7 @@ bool known_answers_give(struct known_answers *known, struct request *request,
 
 // --- keeping ------------------------------------------------------------------------------------
 
-// Other headers than the place may say what holds only now.
+// Headers other than Content-Location may say what holds only now.
 static bool is_plain(const struct response *response)
 {
     return response->header_count == 0 ||
@@ -206,7 +206,7 @@ static void drop_content(struct known_answers *known, struct entry *entry)
     entry->content = NULL;
 }
 
-// Those in a row go, as good as any: what is still asked for comes back.
+// Entries are dropped in turn, which is as good as any order: what is still asked for comes back.
 static void put(struct known_answers *known, const struct entry *entry)
 {
     size_t len = entry->content ? entry->content->len : 0;

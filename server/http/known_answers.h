@@ -20,8 +20,8 @@ bool known_answers_expect(struct known_answers *known, const struct request *req
 MUST_CHECK bool known_answers_give(struct known_answers *known, struct request *request,
                                    struct response *response, uint64_t version);
 
-// Keeps an answer that was begun at that version, if it lasts. Packs it first if the client accepts
-// that, so that it is packed once.
+// Keeps an answer that was begun at that version, if it lasts. Compresses it first if the client
+// accepts that, so that this is done once.
 void known_answers_keep(struct known_answers *known, const struct request *request,
                         struct response *response, uint64_t version);
 

@@ -52,7 +52,7 @@ static bool waits_for_us(int fd, enum pace_way way)
     return ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0;
 }
 
-// After a body an answer can still be sent. Of an answer nothing is left in the kernel.
+// After a body an answer can still be sent. For an answer, what the kernel still holds is dropped.
 static void cut(struct watched *watched)
 {
     static const struct linger at_once = {.l_onoff = 1};

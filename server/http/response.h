@@ -32,8 +32,8 @@ struct response {
     uint64_t file_bytes;           // of fd
     bool gzipped;                  // the content is already one gzip member
     struct str etag;               // with its quotes; "" none
-    bool lasts;                    // it follows from the store and the request alone, and if
-    int64_t from_ns, until_ns;     // until_ns is set, from the clock being between these
+    bool lasts;                    // it follows from the store and the request alone;
+    int64_t from_ns, until_ns;     // and, if until_ns is set, only between these times
     bool inline_style;             // a page without scripts that brings its style
     bool runs_module;              // a page or script that runs WebAssembly
     enum response_cache cache;

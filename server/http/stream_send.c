@@ -45,7 +45,7 @@ static bool write_pieces(struct stream_send *send, struct gzip *gzip, struct res
             return false;
         }
         bool waits = more && response->body.len == 0;
-        // Writing would tell, but there is nothing to write yet.
+        // A failed write would tell, but there is nothing to write yet.
         if ((waits && connections_has_left(send->fd)) ||
             !write_piece(send, gzip, &response->body, !more))
             return false;

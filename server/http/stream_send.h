@@ -8,7 +8,7 @@
 struct stream_send {
     bool (*write)(void *context, const char *at, size_t len);
     void *context;
-    int fd;              // the client's socket, asked while pieces are empty; -1: none
+    int fd;              // the client's socket, checked while pieces are empty; -1: none
     bool chunked;        // otherwise it ends with the connection
     bool packed;         // as gzip
     uint64_t sent_bytes; // of content

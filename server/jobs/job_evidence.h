@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evidence job: has a child process read an attachment that says something of its run, such as a
-// training log, and stores its tables.
+// An evidence job: has a child process read an attachment that says something about its run, such
+// as a training log, and stores its tables.
 #ifndef SERVER_JOB_EVIDENCE_H
 #define SERVER_JOB_EVIDENCE_H
 

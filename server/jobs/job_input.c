@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#define BELIEVED_NS ((int64_t)3600 * 1000000000) // how long a file counts as sound that was hashed
+#define BELIEVED_NS ((int64_t)3600 * 1000000000) // how long a file that was hashed counts as sound
 
 bool job_input_open(const struct jobs_config *config, const struct job *job, int *fd,
                     struct err *err)

@@ -10,8 +10,8 @@
 MUST_CHECK bool job_input_open(const struct jobs_config *config, const struct job *job, int *fd,
                                struct err *err);
 
-// Hashes it unless that was done lately, and notes what it finds: figures of bytes that nobody sent
-// would be wrong without a word. fd: -1 if it is missing. ERR_FORMAT if it is damaged.
+// Hashes it unless that was done lately, and notes what it finds: figures from damaged bytes would
+// be wrong without anyone noticing. fd: -1 if it is missing. ERR_FORMAT if it is damaged.
 MUST_CHECK bool job_input_check(const struct jobs_config *config, const struct job *job, int fd,
                                 struct progress *progress, struct err *err);
 

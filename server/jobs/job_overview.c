@@ -21,7 +21,7 @@ static int64_t within(int64_t ns)
     return ns > TRACE_MAX_NS ? TRACE_MAX_NS : ns < -TRACE_MAX_NS ? -TRACE_MAX_NS : ns;
 }
 
-// Opening a trace also says where its clock starts.
+// Opening a trace also tells where its clock starts.
 static struct trace_file *open_rank(void *context, uint32_t index, struct err *err)
 {
     struct making *making = context;
@@ -54,7 +54,7 @@ static int64_t cell_or_zero(const struct table *table, size_t row, unsigned colu
     return cell->null ? 0 : within(cell->i);
 }
 
-// Both are in the order of ranks, but a rank may have no row.
+// Traces and rows are both in the order of ranks, but a rank may have no row.
 static void take_clocks(struct making *making, const struct table *table)
 {
     const struct overview_task *task = making->task;

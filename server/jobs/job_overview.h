@@ -16,8 +16,8 @@ struct overview_task {
 };
 
 // Stores it under the run's id. A run without it lacks one picture: failures are logged, and an
-// earlier overview, of other ranks, is removed. False, as ERR_CANCELLED, only if it was cancelled:
-// then that stays.
+// earlier overview, of other ranks, is removed. False only with ERR_CANCELLED: then the earlier one
+// stays.
 MUST_CHECK bool job_overview_make(const struct overview_task *task, struct err *err);
 
 #endif

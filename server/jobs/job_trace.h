@@ -16,7 +16,7 @@ struct job_site {
     _Atomic bool warned_of_walls; // that the sandbox is incomplete
 };
 
-// Logs, once per service, what protects it less than it could.
+// Logs, once per service, which protections the sandbox lacks.
 void job_tell_walls(struct job_site *site, unsigned walls);
 
 // ERR_SPACE if the disk has no room for results: half of what uploads must leave free. purpose:

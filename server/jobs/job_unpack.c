@@ -108,7 +108,7 @@ static bool run_child(struct unpacking *unpacking, struct job_death *death, stru
     task.order.unpacks = true;
     task.order.filename = job->filename;
     task.order.unpack_bytes = unpacking->room;
-    // Twice: parts of sets leave holes.
+    // Twice the room: parts of sets leave holes in the file.
     task.order.file_bytes =
         2 * least(unpacking->room, INT64_MAX / 2 - MEMBER_LIST_MAX_BYTES) + MEMBER_LIST_MAX_BYTES;
     if (!job_child_run(&task, &reply, death, err))
@@ -242,7 +242,7 @@ static bool fill_batch(struct unpacking *unpacking, struct batch *batch, size_t 
     return true;
 }
 
-// Frees the disk space of stored members. Filesystems that cannot do this need it twice.
+// Frees the disk space of stored members; filesystems that cannot punch holes need it twice.
 static void forget_bytes(const struct unpacking *unpacking, size_t index)
 {
     const struct member *last = &unpacking->members.at[index - 1];
@@ -325,7 +325,7 @@ static bool keep_attachment(struct unpacking *unpacking, struct spool *spool, st
     return ok;
 }
 
-// The file itself, which says something of the run.
+// The file itself is an attachment that says something about the run.
 static bool store_attachment(struct unpacking *unpacking, struct err *err)
 {
     static const struct str no_window = {"", 0};

@@ -18,10 +18,11 @@
 #include <uv.h>
 
 enum {
-    RETRY_MS = 2000, // after the queue could not be read or written, or a process could not be
+    RETRY_MS = 2000, // wait after the queue could not be read or written, or a process could not be
                      // started
     LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
-    POLL_MS = 1500, // on a store where others add jobs and end them; mostly they say so
+    POLL_MS =
+        1500, // on a shared store, where other services add and end jobs; mostly they send a notice
     MAX_WORKING = 256,
 };
 
@@ -111,7 +112,7 @@ static bool is_put_back(struct work *work, const struct err *why)
 static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
 {
     struct store *store = work->jobs->config.store;
-    if (why->code == ERR_BUSY) // what it lacks takes a moment to come back
+    if (why->code == ERR_BUSY) // what was lacking takes a moment to become free
         (void)wait_to_retry(work->jobs);
     do {
         if (is_put_back(work, why) ? store_requeue_job(store, &work->job, err)
@@ -362,7 +363,7 @@ static void woken(uv_async_t *async)
     dispatch(async->data);
 }
 
-// Someone else ended it, or has it now: what it finds would be refused.
+// Cancels jobs that another service ended or took over: their results would be refused.
 static void cancel_lost(struct jobs *jobs, const int64_t *ids, size_t count)
 {
     size_t i = 0;

@@ -27,7 +27,7 @@ struct jobs_config {
     uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end
     bool crashed;              // the previous process crashed by itself
     unsigned workers;          // jobs at a time; at most the size of libuv's pool
-    const char *place;         // of the store, if others share it: they hear of new jobs
+    const char *place;         // of the store, if other services share it: they hear of new jobs
     void (*after_run)(void *context); // NULL, or called from a pool thread: a run was analyzed
     void *context;
 };

@@ -14,9 +14,9 @@ enum { RECORD_END = MEMBER_SKIPPED + 1, MOST_NAME = 3072, MOST_WORD = 32, MOST_R
 struct record {
     uint64_t at, bytes;
     int64_t secrets, process;
-    uint64_t repeats; // 1: the bytes of the member before
+    uint64_t repeats; // 1: it has the bytes of the previous member
     uint64_t kind;    // enum member_kind, or RECORD_END
-    uint64_t code;    // of the end; of a member whether it failed
+    uint64_t code;    // error code of the end; for a member, whether it failed
     uint64_t name, format, reason;
 };
 

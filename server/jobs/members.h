@@ -15,14 +15,14 @@ enum member_kind {
 };
 
 struct member {
-    struct str name; // its path in the archive; "": the file is no archive, but this
+    struct str name; // its path in the archive; "": the file is no archive, and this describes it
     int64_t process; // of a trace, as its format numbers them; 0: it has one
-    bool is_repeat;  // its bytes are those of the member before, which is another process of them
+    bool is_repeat;  // it has the bytes of the previous member, of which it is another process
     enum member_kind kind;
     struct str format;  // its word, "" unknown
     uint64_t at, bytes; // in the file of bytes; none if they are the whole file's
     int64_t secrets;    // in its bytes; -1 for a trace: unknown
-    bool failed;        // it is damaged, or should have been a trace
+    bool failed;        // it is damaged, or claimed to be a trace
     struct str reason;  // why it is not a trace, or incomplete; "" none
 };
 

@@ -17,7 +17,7 @@
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
-// A member that may be read as one with others, of which some come later.
+// A member that may belong to a set of files, some of which come later.
 struct waiting {
     struct str name;
     uint64_t at, bytes;
@@ -29,9 +29,9 @@ struct writer {
     struct waiting *waiting;
     size_t waiting_count;
     struct unpack *unpack;
-    uint64_t at;                    // the end of the file of bytes
-    uint64_t freed;                 // of it: parts of sets that were read, on the disk no more
-    struct err note;                // holds the reason of the current member
+    uint64_t at;     // the end of the file of bytes
+    uint64_t freed;  // of it: parts of sets that were read and take no disk space any more
+    struct err note; // holds the reason of the current member
     struct format_parts *processes; // of the current member
     char *block;
 };
@@ -224,7 +224,7 @@ static bool has_events(struct writer *writer, const struct member *member)
     return trace || why.code != ERR_FORMAT;
 }
 
-// For text whose start does not say so: whether it says anything of a run.
+// For text whose start does not tell: whether it says anything about a run.
 static bool says_something(struct writer *writer, const struct member *member, struct err *why)
 {
     struct budget budget = {.limit = writer->work->memory_bytes};
@@ -240,7 +240,7 @@ static bool says_something(struct writer *writer, const struct member *member, s
     return ok || why->code != ERR_FORMAT;
 }
 
-// Says what a file holds that is only counted. Returns false if it does not hold that.
+// Describes a file of which records are only counted. Returns false if it has none.
 static bool describe(struct writer *writer, struct member *member, const struct format *format)
 {
     struct format_found found;
@@ -410,14 +410,14 @@ static bool add_member(struct writer *writer, struct member *member, const struc
 
 // --- files that are read as one -----------------------------------------------------------------
 
-// A part of a set in the file of bytes. It is read once and makes room for the set at once.
+// A part of a set in the file of bytes. Reading frees it, which makes room for the set.
 struct piece {
     struct source source;
     struct writer *writer;
     uint64_t at, end, freed_to;
 };
 
-// Filesystems that cannot do this need the room twice.
+// Filesystems that cannot punch holes need the room twice.
 static void free_read(struct piece *piece)
 {
     struct writer *writer = piece->writer;
@@ -483,8 +483,8 @@ static bool keep_waiting(struct writer *writer, const struct member *member, str
     return true;
 }
 
-// A file of a set comes with the last of them. Every two names are compared, so those beyond some
-// seconds' worth come by themselves.
+// A file of a set is handled with the set's last file. Every two names are compared, so beyond a
+// few seconds' worth files are handled alone.
 static bool may_wait(const struct writer *writer, const struct member *member,
                      const struct err *why)
 {
@@ -494,7 +494,7 @@ static bool may_wait(const struct writer *writer, const struct member *member,
            file_set_key(member->name, &key);
 }
 
-// What the files of a set are together; a file that is alone itself.
+// The set's files as one source; a single file as itself.
 static struct source *open_set(struct writer *writer, const size_t *in_set, size_t count,
                                struct err *err)
 {
@@ -540,7 +540,7 @@ static bool take_set(struct writer *writer, const size_t *in_set, size_t count, 
            take_bytes(writer, &member, &why, err) && add_member(writer, &member, &why, end, err);
 }
 
-// Lists a file that is there without a compression, too, as left out.
+// Lists a file as skipped that is also there uncompressed.
 static bool skip_copy(struct writer *writer, struct str name, struct str original, struct err *end,
                       struct err *err)
 {
@@ -615,7 +615,7 @@ static bool each_member(struct writer *writer, struct err *end, struct err *err)
             return true;
         uint64_t at = writer->at;
         if (!take_member(writer, from, end, err))
-            // What did not fit leaves its room to files that wait.
+            // A file that did not fit makes room for those that wait.
             return stop_at_limit(end, err) && drop_bytes(writer, at, err);
         if (end->code)
             return true;
@@ -631,7 +631,7 @@ static bool take_members(struct writer *writer, struct err *end, struct err *err
            (ends(end) || take_waiting(writer, end->code ? &late : end, err));
 }
 
-// A file that says something of the run is kept as a member would be.
+// A file that says something about the run is kept as a member would be.
 static bool add_evidence(struct writer *writer, struct source *source, const struct format *format,
                          struct err *end, struct err *err)
 {

@@ -23,7 +23,7 @@ enum { CAN_SHUT_IN = 1 };
 
 // --- limits -------------------------------------------------------------------------------------
 
-// The soft limit's signal tells why the process died, if it has one; the hard limit sends SIGKILL.
+// If the soft limit has a signal, it tells why the process died; the hard limit sends SIGKILL.
 static bool limit_twice(int resource, uint64_t value, uint64_t last, struct err *err)
 {
     struct rlimit now, wanted;

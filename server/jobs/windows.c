@@ -89,8 +89,8 @@ static int by_process_and_time(const void *left, const void *right)
 }
 
 // Numbers the recordings of each process by their times, from 1; one that is there twice, such as
-// compressed and not, keeps its number. Returns how many each process has, 0 if not all have the
-// same number: then nobody knows which of one process belong to which of another.
+// with and without compression, counts once. Returns how many each process has, 0 if not all have
+// the same number: then the recordings of one process cannot be matched to those of another.
 static size_t number_recordings(struct recording *recordings, size_t count)
 {
     size_t common = 0;

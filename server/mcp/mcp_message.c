@@ -43,7 +43,7 @@ void mcp_message_read(struct str text, struct mcp_message *message)
 {
     struct err err = {0};
     *message = (struct mcp_message){.root = json_body_parse(text, &err)};
-    if (!message->root) { // JSON that is no object has no place where it went wrong
+    if (!message->root) { // JSON that is not an object has no error position
         message->kind = err.pos == ERR_NO_POS ? MCP_INVALID : MCP_UNREADABLE;
         return;
     }

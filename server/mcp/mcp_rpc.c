@@ -117,7 +117,7 @@ static json_t *discover(struct turn *turn)
 
 static json_t *list_tools(struct turn *turn)
 {
-    if (json_object_get(turn->message->params, "cursor")) // we give none
+    if (json_object_get(turn->message->params, "cursor")) // this server issues none
         return refuse(turn, MCP_INVALID_PARAMS, "Invalid cursor");
     return kept(turn, json_pack("{s:o}", "tools", mcp_tools_list()));
 }
@@ -187,7 +187,7 @@ static void accept(const struct mcp_message *message, json_t *result, struct mcp
     json_object_set_new(reply->body, "result", result);
 }
 
-// What a request of the newer generation must state. False: it was refused.
+// Checks what a request of the newer generation must state. False: it was refused.
 static bool check_meta(const struct mcp_message *message, struct mcp_reply *reply)
 {
     struct mcp_fault fault = {.code = MCP_INVALID_PARAMS};

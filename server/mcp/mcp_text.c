@@ -10,8 +10,8 @@ enum { NAME_TAIL = 20, NAME_HASH = 8, NAME_HEAD = MCP_NAME_MAX - NAME_TAIL - NAM
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-// Characters without a mark of their own, by Unicode: categories Cc, Cf and Co, line separators,
-// those that are ignored by default, and what is not assigned.
+// Characters that show nothing, by Unicode: categories Cc, Cf and Co, line separators, those that
+// are ignored by default, and what is not assigned.
 static const struct {
     uint32_t first, last;
 } hidden[] = {

@@ -9,8 +9,8 @@
 
 enum { MCP_NAME_MAX = 96, MCP_EFFECT_MAX = 170, MCP_SENTENCE_MAX = 260 };
 
-// Appends at most max characters: what is invisible, of no meaning, or moves text about becomes
-// U+FFFD, and so do invalid bytes; a longer text ends with dots.
+// Appends at most max characters: what is invisible, unassigned, or changes the direction of text
+// becomes U+FFFD, and so do invalid bytes; a longer text ends with dots.
 void mcp_clean(struct str text, size_t max, struct buf *out);
 
 // Same for a JSON string; null for anything else.

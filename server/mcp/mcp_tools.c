@@ -48,7 +48,7 @@ static json_t *text_content(const char *text, size_t len)
     return json_pack("[{s:s,s:s%}]", "type", "text", "text", text, len);
 }
 
-// An error that a model can read and mend.
+// An error that a model can read and act on.
 static json_t *explain_error(const struct mcp_call *call, const struct err *err)
 {
     char whole[ERROR_MAX];

@@ -54,7 +54,7 @@ static json_t *finding_json(json_t *item, bool in_full)
     return shown;
 }
 
-// Findings that someone marked as no problem of this run.
+// Findings that someone dismissed for this run.
 static bool set_dismissed(struct mcp_call *call, json_t *answer, const char *run, struct err *err)
 {
     struct mcp_question question = mcp_question(api_list_dismissals, NULL, run);

@@ -147,7 +147,7 @@ static const char *value_text(struct mcp_call *call, json_t *value)
     return json_string_value(value);
 }
 
-// Of all names that the API knows, only columns: others have their own arguments.
+// Of all names that the API accepts only columns are: others are arguments of the tool.
 static bool check_filter(struct mcp_call *call, const struct table_desc *desc, const char *name,
                          const char *column, struct err *err)
 {

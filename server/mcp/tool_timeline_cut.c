@@ -76,7 +76,7 @@ static json_int_t number_at(json_t *slices, const char *name, size_t i)
     return json_integer_value(json_array_get(json_object_get(slices, name), i));
 }
 
-// Events that contain the whole window say nothing of it, nor do annotations of the device.
+// Events that contain the whole window say nothing about it, nor do annotations on the device.
 static bool is_distinct(json_t *reply, size_t i)
 {
     json_t *slices = json_object_get(reply, "slices");

@@ -21,7 +21,7 @@ static json_t *ask(struct mcp_call *call, const char *run, struct err *err)
     return mcp_ask(call, &question, err);
 }
 
-// Each by itself, as the API orders them.
+// Each change by itself, in the order of the API.
 static json_t *changes_json(const struct mcp_call *call, json_t *reply)
 {
     json_t *names = json_array(), *rows = json_array(), *change = NULL;
@@ -61,7 +61,7 @@ static json_t *path_json(json_t *side)
     return shares;
 }
 
-// Ranks with the most work of their own on the path, one after another.
+// Ranks by the work they have on the path, most first.
 static json_t *ranks_json(json_t *side)
 {
     json_t *rows = json_array(), *given = json_object_get(side, "path_ranks"), *rank = NULL;

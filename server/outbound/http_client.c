@@ -67,7 +67,7 @@ bool http_client_is_plain(const char *text)
     return true;
 }
 
-// The path and a password may be secrets.
+// Not the URL itself: its path or a password may be secret.
 static bool refuse_url(const char *url, struct err *err)
 {
     const char *colon = strstr(url, "://");

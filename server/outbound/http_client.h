@@ -8,8 +8,8 @@
 
 struct http_client;
 
-// For one thread at a time; the first one is opened before threads start. ERR_UNSUPPORTED if
-// libcurl is not installed.
+// For one thread at a time; open the first one before threads start. ERR_UNSUPPORTED if libcurl is
+// not installed.
 MUST_CHECK struct http_client *http_client_open(struct err *err);
 void http_client_close(struct http_client *client); // NULL is allowed
 

@@ -12,7 +12,7 @@ struct doc_cell {
     struct str text; // as people read it, with the unit; "" nothing
     double number;   // the same in the unit below, or NAN
     const char *unit;
-    struct str note; // beside it, such as its source; "" none
+    struct str note; // shown next to it, such as its source; "" none
     struct str href; // where it leads; "" nowhere
 };
 
@@ -22,7 +22,7 @@ struct doc_section {
     size_t column_count;    // 0: no table
     struct doc_cell *cells; // row after row
     size_t cell_count;
-    size_t bars;     // the column, from 1, whose numbers are drawn as bars; 0 none
+    size_t bars;     // number of the column, from 1, drawn as bars; 0 none
     bool only_sheet; // a table for spreadsheets, left out elsewhere
 };
 
@@ -52,7 +52,7 @@ static inline size_t doc_rows(const struct doc_section *section)
     return section->column_count ? section->cell_count / section->column_count : 0;
 }
 
-// Whether a column has numbers, which stand at the right.
+// Whether a column has numbers, which are aligned right.
 bool doc_is_numeric(const struct doc_section *section, size_t column);
 
 // A format of reports. To add one: a file report_x.c with a `const struct report_format`, and a

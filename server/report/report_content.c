@@ -99,7 +99,7 @@ static void begin_with_columns(struct document *doc, const char *title, const ch
 
 // --- figures side by side -----------------------------------------------------------------------
 
-// Of the repeats that have it.
+// The range of a figure over the repeats that have it.
 struct spread {
     size_t count;
     double low, median, high;
@@ -121,7 +121,7 @@ static struct spread spread_of(const struct compared_side *side, size_t figure)
     return spread;
 }
 
-// A text about the figure that stands for the run: its source, or its basis.
+// What the run says about its figure: the source, or the basis.
 static struct str said_of(const struct report *tables, enum run_figure_id figure, unsigned column)
 {
     const struct table *figures = report_find(tables, "figures");
@@ -132,7 +132,7 @@ static struct str said_of(const struct report *tables, enum run_figure_id figure
     return STR("");
 }
 
-// Relative, but of shares in points; a loss has no scale.
+// Relative, but in points for shares; none for a loss, which has no scale.
 static void add_difference(size_t figure, double value, double base, struct buf *out)
 {
     if (strcmp(run_figures[figure].unit, "share") == 0)
@@ -249,7 +249,7 @@ static void add_definitions(struct content *content)
 
 // --- comparisons --------------------------------------------------------------------------------
 
-// Sides of one model and what became of comparing them.
+// Sides with the same model, and their comparison.
 struct group {
     struct content *content;
     struct compared compared;
@@ -333,7 +333,9 @@ static void add_settings(const struct group *group)
     }
 }
 
-enum { TIME_COLUMNS = 5 }; // the difference is the last of a name, a candidate and add_times
+enum {
+    TIME_COLUMNS = 5
+}; // a name, a candidate, and those of add_times, of which the last is the difference
 
 static void add_times(struct document *doc, const struct table *table, size_t row)
 {
@@ -442,7 +444,7 @@ static bool has_steps(const struct compared_side *side)
     return true;
 }
 
-// The sides from `first` on that have its model and can be compared.
+// The sides from `first` on that have the same model and can be compared.
 static void gather(const struct content *content, size_t first, struct compared *found)
 {
     const struct compared *all = content->compared;
@@ -461,7 +463,7 @@ static bool is_first_of_model(const struct compared *compared, size_t side)
     return true;
 }
 
-// All sides of the model of side `first`.
+// All sides with the model of side `first`.
 static void add_convergence(struct content *content, size_t first)
 {
     const struct compared *all = content->compared;
@@ -562,7 +564,8 @@ static void add_doubts(struct content *content)
 
 // --- a sheet that other tools have --------------------------------------------------------------
 
-// TraceLens's gpu_timeline of the headline rank: there, too, each class is the union of its events.
+// TraceLens's gpu_timeline of the headline rank: there, as here, a class is the union of its
+// events.
 static void add_timeline(struct content *content, size_t side)
 {
     static const struct {

@@ -153,7 +153,7 @@ static bool has_loss(const struct curve *curve, size_t row)
            !table_cell(curve->table, row, LOG_CURVE_LOSS)->null;
 }
 
-// As on the page of comparisons: a single low loss reaches nothing.
+// As on the comparison page: a single low loss does not count as reached.
 static void find_window(struct curve *curve)
 {
     enum { LONGEST = 20 };
@@ -258,7 +258,7 @@ void report_add_convergence(struct document *doc, struct str title,
 {
     struct curve curves[MOST_SIDES];
     int64_t shortest = INT64_MAX;
-    double loss = -INFINITY; // that all reach: the highest of the lowest ones
+    double loss = -INFINITY; // a loss that all reach: the highest of their lowest ones
     for (size_t i = 0; i < sides->count && i < MOST_SIDES; i++) {
         curves[i] = curve_of(sides->tables[i]);
         find_window(&curves[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as one page without anything else: it can be mailed, kept, and printed.
+// A report as one self-contained page that can be mailed, kept and printed.
 #include "server/report/document.h"
 
 #include <math.h>
@@ -66,7 +66,7 @@ static double largest(const struct doc_section *section)
     return most;
 }
 
-// most: of the bars of its column, 0 without bars; text stands where the column's numbers do.
+// most: the largest bar of its column, 0 without bars. Text is aligned as the column's numbers are.
 static void add_cell(const struct doc_cell *cell, bool numeric, double most, struct buf *out)
 {
     buf_puts(out, !numeric              ? "<td>"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// What would be markup is escaped, and a line stays one line.
+// Escapes what would be markup; a line stays one line.
 static void add_text(struct str text, struct buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as a spreadsheet: a sheet per table, numbers as numbers in the unit of their column's
-// neighbor, so that people can calculate with them.
+// A report as a spreadsheet: a sheet per table, numbers as numbers in the unit that the last column
+// gives, so that people can calculate with them.
 #include "server/report/document.h"
 
 #include <errno.h>
@@ -34,7 +34,8 @@ static const char *ended(struct book *book, struct str text)
     return book->text.failed ? "" : book->text.at;
 }
 
-// "Where the difference goes: A against B" cut, without what sheets must not have, and unique.
+// "Where the difference goes: A against B", shortened, without characters that sheet names must not
+// have, and unique.
 static const char *sheet_name(struct book *book, struct str title, size_t number,
                               char name[MOST_NAME + 1])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page without a server has not: jobs, and formats whose libraries are not in the module.
+// What a page without a server lacks: jobs, and formats whose libraries are not in the module.
 #include "server/exports/export.h"
 #include "server/jobs/jobs.h"
 

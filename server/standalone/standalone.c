@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service as a page without a server has it: files are opened once, then requests are answered
-// by the handlers of server/api. What a page calls is exported; texts end with NUL.
+// The service for a page without a server: files are opened once, then requests are answered by the
+// handlers of server/api. What a page calls is exported; texts end with NUL.
 #include "server/standalone/standalone.h"
 
 #include "analysis/report/tables.h"
@@ -104,7 +104,7 @@ static bool get_session(struct request *request, struct response *response, stru
     return api_finish_json(request, response, NULL, err);
 }
 
-// Those that are no table. An empty word: the run itself.
+// Resources of a run that are not tables. An empty word: the run itself.
 static const struct route of_run[] = {
     {"GET", "", 0, api_get_run, NULL},
     {"GET", "summary", 0, api_get_summary, NULL},
@@ -125,7 +125,7 @@ static const struct table_desc *table_named(const struct table_desc *const *tabl
     return *tables;
 }
 
-// A resource of the run: a route of the list, else a table, which needs a row for itself.
+// A resource of the run: a route of the list, or else a table, whose route goes to *of_table.
 static const struct route *route_in_run(struct str word, struct route *of_table)
 {
     for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)

@@ -13,7 +13,7 @@
 
 // --- the run ------------------------------------------------------------------------------------
 
-// What a service takes from its rows and shows in lists is in the summary, too.
+// What a service reads from its rows for lists is in the summary, too.
 static struct cell of_summary(const struct store *store, unsigned column)
 {
     const struct table *summary = report_find(&store->files.report, table_run_summary.name);

@@ -126,7 +126,7 @@ static bool keep_rows(struct request *request, const struct delivery *delivery, 
     return step_log_append(folder, &rows, err);
 }
 
-// Steps are too many for the audit log, a run that they make is not.
+// Stage times come too often for the audit log; a run created for them is logged.
 static bool make_run(struct request *request, const struct run_request *wanted, struct run *run,
                      struct err *err)
 {
@@ -167,8 +167,7 @@ static bool has_room(const struct request *request, struct err *err)
             err_set(err, ERR_SPACE, "the disk has too little free space for steps"));
 }
 
-// A token that may only upload has no more recorded than its own agents see: POST captures needs
-// `write`.
+// With a token that may only upload, only its own agents record: POST captures needs `write`.
 static void watch_steps(struct request *request, const struct run *run, const char *folder,
                         const struct delivery *delivery)
 {
@@ -180,7 +179,7 @@ static void watch_steps(struct request *request, const struct run *run, const ch
                                      .run = run->name,
                                      .job = delivery->job,
                                      .owner = owner};
-    if (delivery->job > 0) // processes without a job would be those of any training
+    if (delivery->job > 0) // without a job id, the processes could be any job's
         step_watch(&watch, request->arena);
 }
 

@@ -20,14 +20,14 @@ struct step_matrix {
 // These parts add up to the longest sum of stages of any rank.
 struct step_part {
     double us;
-    size_t rank;       // that is last at its end most often
+    size_t rank;       // the rank most often last at its end
     double rank_share; // of the steps
 };
 
 struct step_suspect {
     int rank; // index, or STEP_ALL_RANKS
     size_t stage;
-    double gain_us; // more than before, and than other ranks
+    double gain_us; // how much longer than before, beyond what other ranks gained
 };
 
 struct step_change {
@@ -37,7 +37,7 @@ struct step_change {
 };
 
 struct step_judgement {
-    size_t used;      // steps that most ranks have; others say nothing
+    size_t used;      // steps that most ranks have; others are not used
     size_t *index;    // of these in the matrix
     double *total_us; // of each
     double median_us;

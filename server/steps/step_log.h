@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage times of a run's ranks, append-only in two files of its own: the newest ones stay, so that
-// a run takes a bounded room, whatever its ranks send.
+// Stage times of a run's ranks, append-only in two files: only the newest stay, so that a run takes
+// bounded space, whatever its ranks send.
 #ifndef SERVER_STEP_LOG_H
 #define SERVER_STEP_LOG_H
 

@@ -108,7 +108,8 @@ static void watch_with(const struct step_watch *watch, int fd, struct arena *are
     if (change->after_us <= change->before_us ||
         (read_last(fd, &last, run) && step_watch_is_same(step, last)))
         return;
-    // Processes take it up within 5 seconds, so that they start at the same multiple mostly.
+    // Processes receive it within 5 seconds, so they mostly start at the same multiple of roundup,
+    // about 10 seconds of steps.
     struct wanted_capture capture = {
         .steps = RECORDED_STEPS,
         .warmup = 1,

@@ -16,8 +16,8 @@ struct step_watch {
 
 // Looks at the newest steps, if an agent has processes of the job, at most every 20 seconds for a
 // run. For a change to slower steps that it has not seen, agents are asked to record the suspects,
-// and a rank that is none to hold them against, as run NAME@STEP; once for each change. Whatever
-// fails here leaves things as they are: the steps are kept already.
+// and a rank that is none for comparison, as run NAME@STEP; once for each change. Whatever fails
+// here leaves things as they are: the steps are kept already.
 void step_watch(const struct step_watch *watch, struct arena *arena);
 
 // Whether two steps are those of the same change: found again with more steps after it, it may move

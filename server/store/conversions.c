@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves what older programs stored into the form of today, while the schema is brought up to date.
+// Converts what older versions stored to the current form while the schema is updated.
 #include "server/store/store_sql.h"
 
 #include "analysis/report/report_parts.h"
@@ -123,7 +123,8 @@ static bool convert_runs(struct db *db, struct err *err)
     return sql_end(&stmt) && ok;
 }
 
-// Figures are written with a column that a later file adds: it is there meanwhile.
+// Figures are written with a column that only a later file adds, so it is added here for the time
+// being.
 bool convert_run_tables(struct db *db, struct err *err)
 {
     return sql_execute_all(db, "ALTER TABLE figure ADD COLUMN source TEXT", err) &&

@@ -6,7 +6,7 @@
 // Runs between the alerts of two figures that have one cause.
 enum { SAME_CAUSE_RUNS = 3 };
 
-// So many figures are judged that small differences of some of them are chance.
+// With so many figures judged, some differ a little by chance.
 #define LEAST_CHANGE      0.03
 #define LEAST_LOSS_CHANGE 0.005
 #define LEAST_OF_SHARE    0.01 // absolute
@@ -149,7 +149,7 @@ bool judged_figures_read(struct db *db, const struct series_key *key,
 
 // --- judging ------------------------------------------------------------------------------------
 
-// Where alerts of each kind stand.
+// At which points there are alerts of each kind.
 struct raised {
     bool *of[FIGURE_OF_LOSS + 1];
     size_t count;
@@ -174,7 +174,7 @@ static void note(struct raised *raised, enum run_figure_kind kind,
     }
 }
 
-// What someone has looked at stays.
+// Alerts that someone has looked at stay.
 static void drop_repeated(struct judged_figure *figure, const struct raised *raised)
 {
     for (size_t i = 0; i < figure->judgement.alert_count; i++) {

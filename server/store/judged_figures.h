@@ -35,8 +35,8 @@ MUST_CHECK bool judged_figures_read(struct db *db, const struct series_key *key,
 // NULL if it is not judged.
 struct series_state *judged_figure_state(struct judged_figures *figures, struct str metric);
 
-// Judges each. An alert beside that of a figure before it of the same kind, of which step time is
-// the first, says nothing new and is dropped. ERR_LIMIT.
+// Judges each. An alert near that of an earlier figure of the same kind (step time comes first)
+// says nothing new and is dropped. ERR_LIMIT.
 MUST_CHECK bool judged_figures_judge(struct judged_figures *figures,
                                      const struct series_judgement *of_steps, struct arena *arena,
                                      struct err *err);

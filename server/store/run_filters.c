@@ -61,7 +61,7 @@ static void find_gpu(struct writing *to, const struct run_filters *filters, size
     writing_put_text(to, "SELECT id AS run_id FROM run WHERE gpu IN " GPUS, filters->query->gpu);
 }
 
-// Of a run that was found otherwise.
+// The condition for a run that was found otherwise.
 static void check_gpu(struct writing *to, const struct run_filters *filters, size_t at)
 {
     (void)at;
@@ -144,7 +144,7 @@ static void find_search(struct writing *to, const struct run_filters *filters, s
 struct filter_kind {
     // A condition for a run.
     void (*check)(struct writing *to, const struct run_filters *filters, size_t at);
-    // The ids of its runs, once each, as run_id; NULL: by their condition alone.
+    // The ids of its runs, once each, as run_id; NULL: only its condition finds them.
     void (*find)(struct writing *to, const struct run_filters *filters, size_t at);
     // Its runs have an index in the order of the list, newest first.
     bool is_in_order;
@@ -241,8 +241,8 @@ static bool count_alone(struct run_filters *filters, struct run_filter *filter, 
     return writing_read_numbers(filters->db, &count, &filter->runs, 1, err);
 }
 
-// Of the newest runs that filters with an order have: those that the others have, too, and how
-// many they were. Of one filter alone, if only is not NULL.
+// Of the newest runs that match the ordered filters: how many match the others, too, and how many
+// were looked at. If only is not NULL: for that filter alone.
 static void write_count_of_newest(struct writing *to, const struct run_filters *filters,
                                   const struct run_filter *only)
 {
@@ -259,7 +259,8 @@ static void write_count_of_newest(struct writing *to, const struct run_filters *
     writing_put_i64(to, " ORDER BY created_ns DESC, id LIMIT ?) AS run", NEWEST + 1);
 }
 
-// Whether so many of the newest have the text that going through all of them finds a page soon.
+// Whether enough of the newest runs have the text that going through them in order soon finds a
+// page.
 static bool is_frequent(struct run_filters *filters, const struct run_filter *filter,
                         bool *frequent, struct err *err)
 {
@@ -273,7 +274,7 @@ static bool is_frequent(struct run_filters *filters, const struct run_filter *fi
     return true;
 }
 
-// A search costs most: it is the last, and only made where nothing else has few runs.
+// A search costs most: it comes last, and only if no other filter has few runs.
 static bool should_count(struct run_filters *filters, const struct run_filter *filter, bool *should,
                          struct err *err)
 {
@@ -332,8 +333,8 @@ static void write_count_of_series(struct writing *to, const struct run_query *qu
         writing_put_text(to, " AND series = ?", query->series);
 }
 
-// A single filter with an index was counted already, except where a search was not made. Those that
-// are in the bin are few.
+// A single filter with an index was counted already, unless it is a search, which may have been
+// skipped. The count includes runs in the bin, but those are few.
 static bool is_counted(const struct run_filters *filters)
 {
     return filters->count == 1 && filters->all[0].kind->is_indexed &&
@@ -349,7 +350,7 @@ static bool has_lookups(const struct run_filters *filters)
     return has;
 }
 
-// Those that one index has.
+// Counts the entries of one index.
 static void write_count_in_order(struct writing *to, const struct run_filters *filters)
 {
     writing_put(to, "SELECT count(*), count(*) FROM (SELECT id FROM run WHERE TRUE");

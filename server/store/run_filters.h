@@ -12,8 +12,8 @@
 
 enum { RUN_FILTERS_MANY = 5000 };
 
-// Word for word as in the index figure_by_value: what the list of runs shows. Of an IN, SQLite
-// would make the set for each row that it writes.
+// Word for word as in the index figure_by_value: what the list of runs shows. No IN: SQLite would
+// build its set for each row that it writes.
 #define ORDERED_FIGURES                                               \
     "(metric = 'attention_ns' OR metric = 'busy_share' OR "           \
     "metric = 'exposed_comm_ns' OR metric = 'exposed_comm_share' OR " \

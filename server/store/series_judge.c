@@ -26,7 +26,7 @@ static double distance_share(double a_ns, double b_ns)
     return expm1(fabs(log(a_ns / b_ns)));
 }
 
-// Of another figure in its own unit.
+// The difference of another figure in that figure's unit.
 static bool matters(const struct figure_scale *scale, double before, double after)
 {
     if (scale->inverse) {
@@ -258,7 +258,7 @@ static double return_share(const struct lane *lane, double before_ns, double aft
     return fmin(fence, distance_share(before_ns, after_ns) / 2);
 }
 
-// Whether a step undoes a change: back to before it, or beyond it on the other side.
+// Whether a change of level undoes an earlier one: back to the level before it, or beyond.
 static bool is_back(const struct lane *lane, double before_ns, double after_ns, double step_ns)
 {
     double tolerance = 1 + return_share(lane, before_ns, after_ns);
@@ -551,8 +551,8 @@ static bool levels_differ(const struct series_state *state, const struct series_
     return differ;
 }
 
-// Where too few runs came before: what all runs on the hardware of a point differ by. A quarter of
-// the neighbors may be far apart without moving it, so a single change of level does not.
+// If too few runs came before: how much all runs on the point's hardware differ. A quarter of the
+// neighbors may be far apart without affecting it, so a single change of level does not.
 static bool judge_whole(const struct series_state *state, size_t at, struct arena *arena,
                         struct series_evidence *evidence, struct err *err)
 {

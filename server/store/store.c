@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database: one writing connection, a few reading ones, and transactions on them.
+// The store's connections, one for writing and a few for reading, and transactions on them.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -18,7 +18,7 @@ struct store {
     char *path;
     char *owner;                         // owns the jobs it claims
     int64_t opened_ns;                   // wall clock
-    struct disk_fault own_fault, *fault; // in use: its own, or a shared one
+    struct disk_fault own_fault, *fault; // fault: the one in use, its own or a shared one
     void (*on_full)(void *context);
     void *on_full_context;
 
@@ -157,7 +157,7 @@ bool store_drop_schema_copies(struct store *store, struct err *err)
 bool store_copy_file(const char *path, const char *to, struct err *err)
 {
     struct db *db = db_open_existing(path, err);
-    // Data stored by a newer program may need more than this copy.
+    // Also refuses data stored by a newer version.
     bool ok = db && migrate_check(db, err) && db->kind->copy(db, to, err);
     db_close(db, true);
     return ok;

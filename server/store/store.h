@@ -78,7 +78,7 @@ struct run {
     bool finalized;               // no more ranks will come
     struct str owner;             // who created it; "" unknown
     int64_t received;             // traces
-    int64_t evidence;             // other files that say something of the run
+    int64_t evidence;             // other files that say something about the run
     int64_t done, failed, active; // of those; active: queued or running
     struct str step_pattern;      // annotation that marks a step, "" detected
     int64_t warmup_steps;         // left out at the start, -1 by the warm-up rule
@@ -145,7 +145,7 @@ struct run_request {
     const struct run_tag *tags, *meta;
     size_t tag_count, meta_count;
     int64_t world_size; // STORE_ANY: unknown
-    // As in run_patch; "" and NULL leave them as they are.
+    // As in run_patch; "" and NULL: unchanged.
     struct str step_pattern;
     const int64_t *warmup_steps;
     struct str owner;   // who creates it, or adds to it; "" unknown
@@ -438,13 +438,13 @@ MUST_CHECK bool store_keep_mark(struct store *store, const char *mark, char kept
 bool store_is_shared(const struct store *store);   // whether there may be other services
 struct str store_owner(const struct store *store); // the name of this one
 
-// Two equal versions: whoever read between them got the same rows. Of a database that others write
-// to as well it is asked for. 0: not known, for lack of an answer or since a transaction is just
-// being committed.
+// If two calls return the same version, whatever was read between them is the same. With a shared
+// database this asks the database. 0: unknown, because it does not answer or a transaction is being
+// committed.
 uint64_t store_version(struct store *store);
 
-// All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
-// it ends it. A run without any stays as it is.
+// All waiting and working jobs of a run end as failed, "cancelled"; a worker finds out when it ends
+// its job. A run without any stays as it is.
 MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
 
 // At start: running jobs of this service, and those whose lease has run out, are queued again, or

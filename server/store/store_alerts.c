@@ -35,7 +35,7 @@ static bool check_status(struct str status, struct err *err)
 static void put_conditions(struct buf *sql, const struct alert_query *query)
 {
     buf_puts(sql, "WHERE alert.id IN (SELECT id FROM alert "
-                  "WHERE created_ns >= 0 AND project <> ''"); // '': its run is in the bin
+                  "WHERE created_ns >= 0 AND project <> ''"); // project '': the run is in the bin
     buf_puts(sql, query->project.len ? " AND project = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");

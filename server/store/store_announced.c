@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events are rows of the table of roles: who said it has that role for good, or nearly so.
+// An event is a row in the table of roles: the service that announced it holds that role for two
+// days.
 #include "server/store/store_announced.h"
 
 #include "server/store/store_sql.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which events services that share a store have already sent, so that whoever looks after
-// that next does not do so again. Kept for two days.
+// Which events services that share a store have already sent, so that the service that takes over
+// webhooks does not send them again. Kept for two days.
 #ifndef SERVER_STORE_ANNOUNCED_H
 #define SERVER_STORE_ANNOUNCED_H
 

@@ -35,7 +35,8 @@ static bool run_all(struct db *db, const char *const *texts, struct str id, stru
     return ok;
 }
 
-// What people said about an alert waits in no project; with an upload goes its Idempotency-Key.
+// Alerts with what people said about them are kept in the project ''; uploads go, and their
+// Idempotency-Keys with them.
 static bool forget_binned(struct db *db, struct str id, struct err *err)
 {
     static const char *const texts[] = {
@@ -200,7 +201,7 @@ bool store_restore_run(struct store *store, struct str id, struct err *err)
     "FROM stored_run AS r CROSS JOIN trace ON run_id = r.id " \
     "WHERE r.deleted_ns IS NOT NULL ORDER BY r.deleted_ns, r.id"
 
-// Archives and attachments; one that a trace has too counts there.
+// Archives and attachments; a blob that a trace has, too, counts with the trace.
 #define SELECT_INPUTS                                                                 \
     "SELECT input.run_id, CASE WHEN input.id = (SELECT other.id FROM input AS other " \
     "WHERE other.blob = input.blob ORDER BY other.created_ns, other.id LIMIT 1) "     \

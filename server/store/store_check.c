@@ -78,7 +78,7 @@ bool store_last_check(struct store *store, bool full, struct store_check *found,
 
 // --- a whole file -------------------------------------------------------------------------------
 
-// An empty file can be a sound database, and so can that of another program.
+// An empty file, or another program's, can be a sound database.
 static bool check_ours(struct db *db, struct err *err)
 {
     int64_t version = 0;

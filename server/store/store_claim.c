@@ -3,7 +3,7 @@
 // others are claiming.
 #include "server/store/store_sql.h"
 
-// Others may be looking at a job that has to run alone, so that it was passed over.
+// A job that has to run alone may have been passed over because another service is claiming it.
 #define PASSED                                                                   \
     "SELECT 1 FROM job JOIN job AS other ON other.state = 'queued' "             \
     "AND other.crashes > 0 AND (other.due_ns, other.id) < (job.due_ns, job.id) " \

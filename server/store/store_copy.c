@@ -29,7 +29,7 @@ static bool check_versions(struct store_copy *copy, struct err *err)
                    (long long)from, (long long)to);
 }
 
-// A service keeps a role for as long as it runs.
+// Whether a service uses the database: it keeps a role for as long as it runs.
 static bool check_unused(struct db *db, const char *which, struct err *err)
 {
     int64_t now_ns, until_ns;
@@ -139,7 +139,7 @@ static bool take_both(struct store_copy *copy, struct err *err)
                     : err_set(err, ERR_BUSY, "another copy into the target is at work");
 }
 
-// Opening one for writing creates it.
+// Checked first, since opening a database for writing creates it.
 static bool check_source(const char *from, struct err *err)
 {
     struct db *db = db_open_existing(from, err);
@@ -250,7 +250,7 @@ static bool count_rows(struct db *db, const struct copied_table *table, int64_t 
     return sql_end(&stmt);
 }
 
-// Keys that had to be cleaned are no places to go on from: rows near them may be passed over.
+// Counts the rows: after a key that had to be cleaned, rows near it may have been skipped.
 static bool check_count(struct passing *passing, uint64_t passed, struct err *err)
 {
     int64_t from, to;

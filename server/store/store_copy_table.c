@@ -200,7 +200,7 @@ static void bind_keys(struct stmt *stmt, const struct copied_columns *columns,
         bind(stmt, columns->types[columns->keys[i]], &row[columns->keys[i]]);
 }
 
-// As every kind of database can have it.
+// The text as every kind of database can store it.
 static struct str clean(struct stmt *stmt, struct str text, struct arena *arena)
 {
     struct buf words = {0};
@@ -299,7 +299,7 @@ static bool insert_some(struct db *db, const struct copied_table *table,
     return ok;
 }
 
-// A connection that was opened again has lost its lock.
+// Takes the lock again: a connection that was reopened has lost it.
 static bool stay_alone(struct db *db, struct err *err)
 {
     bool is_alone = false;

@@ -12,7 +12,7 @@ struct copied_table {
     const char *keys[COPY_MAX_KEYS]; // of its primary key
     const char *where;               // NULL: all rows
     int rows;                        // at a time
-    bool counts_ids;                 // the database gives ids, which go on after those copied
+    bool counts_ids;                 // the database assigns ids, which continue after those copied
 };
 
 // In an order in which rows come after those that they refer to. Ends with a NULL name.

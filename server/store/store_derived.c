@@ -121,8 +121,9 @@ bool series_leave(struct db *db, struct str run_id, struct err *err)
 
 // --- the queue ----------------------------------------------------------------------------------
 
-// Files are due a second after they came, and one more for each megabyte, after those of their run
-// that wait already. The view run has no deleted runs: nobody works for the bin.
+// A file is due a second after it arrived, and one more for each megabyte, counted from the last
+// file of its run in the queue if that is later. The view run excludes deleted runs, so nothing is
+// queued for the bin.
 #define QUEUE_FILE(kind, table, column)                                                           \
     "INSERT INTO job (kind, run_id, " column ", created_ns, due_ns) "                             \
     "SELECT '" kind "', run_id, id, ?1, 1000000000 + 1000 * bytes + max(?1, "                     \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attachments whose format says something of the run: their jobs, and the tables read from them.
+// Attachments whose format says something about the run: their jobs, and the tables read from them.
 #include "ingest/source/format.h"
 #include "server/store/store_inputs.h"
 #include "server/store/store_sql.h"
@@ -28,7 +28,7 @@ bool evidence_queue(struct db *db, struct str input_id, struct err *err)
            (!queued || inputs_mark(db, input_id, STR("queued"), err));
 }
 
-// Attachments whose format is read; what was only kept by an older program may be among them.
+// Attachments whose format is read; including those that an older version only kept.
 static bool queue_each(struct db *db, struct stmt stmt, struct err *err)
 {
     struct arena arena;
@@ -114,7 +114,7 @@ static bool note_replaced(struct db *db, struct str input_id, struct err *err)
                         input_id, err);
 }
 
-// Its run may have failed because of another file that says nothing.
+// The run may have failed because of another attachment that could not be read.
 static bool forgive_run(struct db *db, struct str run_id, struct err *err)
 {
     return sql_run_with(db, "UPDATE stored_run SET error = NULL WHERE id = ? AND received = 0",

@@ -28,7 +28,7 @@ static bool has_metric(const struct table_desc *desc, struct str name)
     return false;
 }
 
-// Of a log also what has no unit, such as a loss.
+// In a log, columns without a unit count too, such as a loss.
 static bool is_log_metric(const struct column *column)
 {
     return column->type == COLUMN_F64 || is_metric(column);
@@ -117,7 +117,7 @@ static bool take_log(struct stmt *insert, struct str run_id, const struct table 
     return true;
 }
 
-// Of the log with the most steps.
+// Takes the log with the most steps.
 static bool take_logs(struct stmt *insert, struct str run_id, const struct table *logs)
 {
     size_t most = 0;
@@ -127,7 +127,7 @@ static bool take_logs(struct stmt *insert, struct str run_id, const struct table
     return logs->row_count == 0 || take_log(insert, run_id, logs, most);
 }
 
-// Those that stand for the run.
+// The figures that represent the run.
 static bool take_figures(struct stmt *insert, struct str run_id, const struct table *figures)
 {
     for (size_t row = 0; row < figures->row_count; row++) {
@@ -287,7 +287,7 @@ bool figures_give(struct db *db, struct str run_id, struct str key, struct err *
 
 // --- reading ------------------------------------------------------------------------------------
 
-// As for most rows the first letter tells that it is not.
+// The first letter is compared first: it rules out most rows.
 static bool is(struct str metric, const char *name)
 {
     return metric.len && *metric.at == *name && str_equal(metric, str_of(name));

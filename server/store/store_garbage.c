@@ -11,7 +11,7 @@ bool store_names_blob(struct store *store, const char *sha256, bool *named, stru
     return ok;
 }
 
-// The look also shows that the transaction is still there, and nobody else's lock.
+// Reading inside the transaction also shows that it, and with it the lock, is still alive.
 bool store_while_unnamed(struct store *store, const char *sha256,
                          bool (*act)(void *context, struct err *err), void *context,
                          struct err *err)

@@ -188,7 +188,7 @@ static bool insert(const struct adding *adding, const struct trace_part *part, s
     return sql_run(&stmt);
 }
 
-// Also to its traces; the run's tables are made again.
+// Gives it to the archive's traces as well; the run's tables are made again.
 static bool give_role(const struct adding *adding, struct str id, struct str role, struct err *err)
 {
     static const char *const statements[] = {

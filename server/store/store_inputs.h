@@ -67,7 +67,7 @@ MUST_CHECK bool store_add_members(struct store *store, const struct job *job,
 // The file is no archive but a trace: it becomes one, and the job is done.
 MUST_CHECK bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err);
 
-// The file is no archive but says something of the run: it becomes an attachment, without its
+// The file is no archive but says something about the run: it becomes an attachment, without its
 // secrets and its compression, and is read next. member has no name. The job is done.
 MUST_CHECK bool store_unpack_as_attachment(struct store *store, const struct job *job,
                                            const struct new_member *member, struct err *err);
@@ -77,7 +77,7 @@ MUST_CHECK bool store_unpack_as_attachment(struct store *store, const struct job
 MUST_CHECK bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
                                     struct err *err);
 
-// --- attachments that say something of the run (used by job_evidence.c and job_run.c) -----------
+// --- attachments that say something about the run (used by job_evidence.c and job_run.c) --------
 
 // Stores the tables of an attachment, a file of parts, and queues the run's job. join_bytes: their
 // unpacked size. ERR_NOT_FOUND if the job is no longer the caller's.

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-// How far a job that did not finish is moved back behind new files. It does not wait forever: files
-// that arrive later than that go after it.
+// How far back in the queue a job goes that did not finish. It does not wait forever: files that
+// arrive later than that come after it.
 #define SECOND_NS            INT64_C(1000000000)
 #define WAIT_AFTER_KILL_NS   (10 * SECOND_NS)
 #define WAIT_AFTER_STRIKE_NS (10 * SECOND_NS)  // for each
@@ -19,7 +19,7 @@
 // A job that goes back into the queue.
 struct back {
     int64_t attempts;
-    int64_t wait_ns;    // this long after what arrives now; 0: it keeps its turn
+    int64_t wait_ns;    // how long after a file that arrives now; 0: it keeps its place
     const char *reason; // why, NULL: nothing is wrong with it
 };
 
@@ -271,7 +271,7 @@ bool store_keep_leases(struct store *store, int64_t *job_ids, size_t count, size
     return txn_end(&txn, ok, err);
 }
 
-// Whoever has the role keeps it while it asks in time.
+// The service that has the role keeps it as long as it renews it in time.
 static bool take_role(struct db *db, const char *role, struct str owner, bool *leads,
                       struct err *err)
 {

@@ -60,8 +60,8 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 // --- claiming -----------------------------------------------------------------------------------
 
 // A job that was running during a crash runs alone, and once it is due no other starts before it.
-// No join here: however many jobs wait, and whatever the database knows of the tables, it goes
-// along job_queue and asks for each job by keys.
+// No join here: whatever the number of waiting jobs and the planner's statistics, it walks the
+// index job_queue and looks up each job by keys.
 #define NEXT                                                                          \
     "SELECT id FROM job WHERE state = 'queued' "                                      \
     "AND (SELECT deleted_ns IS NULL FROM stored_run WHERE id = job.run_id) "          \
@@ -84,8 +84,9 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 // Looks for jobs whose file has at most max_bytes.
 struct search {
     int64_t max_bytes;
-    bool beside_others; // who claim, too
-    bool needs_turn;    // set: which job is next is clear only while nobody else claims
+    bool beside_others; // others claim at the same time
+    bool
+        needs_turn; // set by the search: which job is next is certain only while nobody else claims
 };
 
 // 0 if none can start.

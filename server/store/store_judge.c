@@ -37,8 +37,8 @@ static int word_index(const char *const *words, size_t count, struct str word)
 
 // --- reading ------------------------------------------------------------------------------------
 
-// An update may give a series figures of old runs, which are no news: alerts of figures start with
-// the runs after it, which is when the program was started.
+// A new version may add figures to old runs, which is no news: alerts of figures begin with runs
+// after the update, which is when the program was started.
 static bool find_changed(struct db *db, int64_t opened_ns, struct arena *arena, struct batch *batch,
                          struct err *err)
 {

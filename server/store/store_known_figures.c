@@ -71,7 +71,7 @@ static bool add_figure(const struct run_figure *figure, const struct stored_figu
     return row_end(&row, report, err);
 }
 
-// Its key is its name; nobody said what its unit is, nor which way is better.
+// Its key is its name; its unit, and which way is better, are unknown.
 static bool add_given(const struct stored_figure *stored, struct report *report, struct err *err)
 {
     struct row row = {.desc = &table_known_figures};

@@ -32,7 +32,7 @@ static bool migrate(struct db *db, int64_t version, struct err *err)
     const struct schema *schema = schema_of(db);
     for (int i = version ? (int)version + 1 : schema->first; i <= schema->version; i++) {
         const struct migration *file = &schema->files[i - schema->first];
-        if (version) // indexes of a million runs take minutes
+        if (version) // logged because building indexes for a million runs takes minutes
             log_info("database schema: %s, %d of %d", file->name, i, schema->version);
         if (!apply(db, file, err))
             return false;

@@ -12,7 +12,8 @@
 #define NAME_FILE "node"
 enum { PATH_SIZE = 4096 };
 
-// A name that only this folder has: its jobs are its own again after a restart, at once.
+// A name that only this folder has, so that after a restart the service owns its jobs again at
+// once.
 static bool make_name(const char *path, char name[STORE_ID_SIZE], struct err *err)
 {
     if (!store_new_name(name, err))

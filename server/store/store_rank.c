@@ -114,8 +114,8 @@ static bool write_rank(struct placing *placing, struct err *err)
     return sql_run(&stmt);
 }
 
-// Whether all traces of the run lie in a folder, and some other than the file itself: then it is
-// none of a rank.
+// Whether all traces of the run, more than this file, are in the folder: then it is not one rank's
+// folder.
 static bool holds_all(struct placing *placing, struct str filename, struct str folder, bool *all,
                       struct err *err)
 {

@@ -6,7 +6,7 @@
 
 // --- names --------------------------------------------------------------------------------------
 
-// The character that valid UTF-8 starts with.
+// The first character of valid UTF-8.
 static uint32_t first_of(struct str text)
 {
     static const unsigned char masks[] = {0x7f, 0x7f, 0x1f, 0x0f, 0x07};
@@ -289,7 +289,7 @@ static bool update_run(struct db *db, const struct run_request *request, struct 
            set_asked_steps(db, id, request, err);
 }
 
-// The same for a run that the caller may not change: repeating what is there changes nothing.
+// The same for a run that the caller may not change: what is already there may be repeated.
 static bool repeat_run(struct db *db, const struct run_request *request, struct str id,
                        struct arena *arena, struct err *err)
 {
@@ -453,7 +453,7 @@ static bool will_move(struct db *db, struct str id, const struct run_patch *patc
     return sql_end(&stmt);
 }
 
-// Alerts are where their runs are.
+// Alerts move with their runs.
 static bool arrive(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,

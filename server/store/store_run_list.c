@@ -4,7 +4,7 @@
 
 // --- order --------------------------------------------------------------------------------------
 
-// What a list may be sorted by, and the column; whether each run has one.
+// What a list may be sorted by, the column, and whether each run has a value.
 static const struct sortable {
     const char *name, *sql;
     bool is_known;
@@ -45,7 +45,7 @@ static bool check_sorts(const struct run_query *query, struct err *err)
     return true;
 }
 
-// From the one at `from` on.
+// The sort keys from the one at `from` on.
 static void put_order(struct writing *to, const struct run_query *query, unsigned from)
 {
     for (unsigned i = from; i < query->sort_count; i++) {
@@ -55,7 +55,7 @@ static void put_order(struct writing *to, const struct run_query *query, unsigne
             writing_put_text(to, column->sql, key->column);
         else
             writing_put(to, column->sql);
-        // An index serves an order only where nothing is said about what is not there.
+        // No NULLS LAST where no value is null: with it, the index would not be used.
         writing_put(to, key->descending ? " DESC" : " ASC");
         writing_put(to, column->is_known ? ", " : " NULLS LAST, ");
     }
@@ -141,8 +141,8 @@ static bool list_without_figure(struct run_filters *filters, uint64_t limit, str
     return read_ids(filters, &page, list, err);
 }
 
-// Along the index of the figure; what is equal is in the order of ids, as there, so that no page
-// needs all that is equal.
+// Follows the index of the figure; ties are in the order of ids, as in the index, so that no page
+// has to read all ties.
 static bool list_by_figure(struct run_filters *filters, uint64_t limit, struct run_list *list,
                            struct err *err)
 {
@@ -162,7 +162,7 @@ static bool list_by_figure(struct run_filters *filters, uint64_t limit, struct r
            (list->count == limit || list_without_figure(filters, limit, list, err));
 }
 
-// Whether more runs than a page sorts at once are in the order of a figure.
+// Whether there are too many runs to sort for one page, and the order is that of a figure.
 static bool goes_by_figure(const struct run_filters *filters, const struct run_list *list)
 {
     const struct run_query *query = filters->query;

@@ -179,7 +179,8 @@ static bool find_same(struct db *db, struct arena *arena, struct saved_view *vie
     return sql_end(&stmt);
 }
 
-// Links without a name are made by a click and listed nowhere: the oldest make room for a new one.
+// Links without a name are created with a click and listed nowhere: the oldest give way to new
+// ones.
 static bool drop_oldest_links(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(db,

@@ -104,7 +104,8 @@ bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids, size_
     return sql_end(stmt);
 }
 
-static const char id_digits[] = "0123456789abcdefghjkmnpqrstvwxyz"; // no i l o u: easy to read out
+static const char id_digits[] =
+    "0123456789abcdefghjkmnpqrstvwxyz"; // without i, l, o and u: easy to read aloud
 enum { RUN_DIGITS = 8, OTHER_DIGITS = 12 };
 
 static size_t id_digit_count(char prefix)

@@ -106,7 +106,7 @@ MUST_CHECK bool runs_search(struct db *db, const char *text, const struct str pa
 // ERR_NOT_FOUND.
 MUST_CHECK bool runs_load(struct db *db, struct str id, struct arena *arena, struct run *run,
                           struct err *err);
-// The rest of runs of which the list has the ids.
+// Loads the other members of runs of which the list has the ids.
 MUST_CHECK bool runs_load_listed(struct db *db, struct arena *arena, struct run_list *list,
                                  struct err *err);
 
@@ -156,12 +156,11 @@ MUST_CHECK bool blobs_heal(struct db *db, struct str sha256, struct err *err);
 // Queues the failed traces of a blob again.
 MUST_CHECK bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err);
 
-// Of claims beside each other, those of one run wait here, so that each counts what the one before
-// it left. Looks again whether the job may start; job->id is 0 if not.
+// Concurrent claims of one run's jobs wait here, so that each sees what the one before it did.
+// Looks again whether the job may start; job->id is 0 if not.
 MUST_CHECK bool jobs_take_turn(struct db *db, struct job *job, struct err *err);
 
-// Whether no job waits. Services that have nothing to do ask often: they need not wait for those
-// that write.
+// Whether no job waits. Idle services ask often, and must not wait for writers.
 bool jobs_none_queued(struct store *store);
 
 // A run's analysis ended, successfully (error NULL) or not.
@@ -205,7 +204,7 @@ MUST_CHECK bool inputs_add_archive(const struct adding *adding, const struct tra
                                    struct added *added, struct err *err);
 MUST_CHECK bool inputs_of_upload(struct db *db, struct upload *upload, struct arena *arena,
                                  struct err *err);
-// Its reason stays unless it is that of a failure.
+// The input's reason stays unless it says why it failed.
 MUST_CHECK bool inputs_mark(struct db *db, struct str id, struct str state, struct err *err);
 MUST_CHECK bool inputs_fail(struct db *db, const struct job *job, struct str reason,
                             struct err *err);
@@ -229,7 +228,8 @@ MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struc
 MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id,
                                     struct err *err);
 MUST_CHECK bool runs_count_jobs(struct db *db, struct str run_id, struct err *err);
-// A run is a new one of its series, or will leave it: call before it is deleted or moved.
+// Call series_join for a run that is new in its series, series_leave before one is deleted or
+// moved.
 MUST_CHECK bool series_join(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool series_leave(struct db *db, struct str run_id, struct err *err);
 // The run's series must be judged again: because of its point, or of something else about it, which

@@ -352,8 +352,7 @@ static bool check_part(const struct trace_part *part, struct err *err)
     return true;
 }
 
-// Must be true together with the upload: a crash in between would do it twice, or
-// not count it.
+// Part of the upload's transaction: a crash in between would do it twice, or not count it.
 static bool settle_claims(struct db *db, const struct upload_request *request, struct str id,
                           struct err *err)
 {

@@ -53,8 +53,8 @@ MUST_CHECK bool store_list_points(struct store *store, const struct series_key *
                                   struct str metric, struct arena *arena, struct table *table,
                                   struct err *err);
 
-// Which of the figures of runs, and of the numbers that people gave, these have; of all series
-// (key->series ""), their newest points, those of one project unless key->project is "".
+// Which figures, and which numbers that people gave, the runs of a series have; with key->series ""
+// the newest runs of all series, of one project unless key->project is "".
 MUST_CHECK bool store_list_known_figures(struct store *store, const struct series_key *key,
                                          struct arena *arena, struct table *table, struct err *err);
 

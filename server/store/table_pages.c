@@ -6,7 +6,7 @@
 
 #define KEEP_ROWS ((uint64_t)4096) // kept beyond a page before other rows are dropped
 #define RETRY_NS  INT64_C(2000000000)
-enum { TRIES = 4 }; // of a page while its run changes
+enum { TRIES = 4 }; // to read a page whose run keeps changing
 
 bool store_read_matches(struct store *store, struct table_cursor *cursor,
                         const struct table_query *query, struct arena *arena,
@@ -112,7 +112,9 @@ static bool read_rest(struct store *store, struct table_cursor *cursor,
     keeping.report.arena = &keeping.arena;
     last.filter_count = 0;
     last.search = STR("");
-    last.offset = query->sort_count ? query->offset : 0; // otherwise what is before was left out
+    last.offset = query->sort_count
+                      ? query->offset
+                      : 0; // without an order, rows before the page were left out already
     bool ok = keep_matches(&keeping, &page->table, err) &&
               keep_rest(&keeping, store, cursor, err) &&
               table_select(kept_rows(&keeping) ? &keeping.report.tables[0] : &none, &last, arena,

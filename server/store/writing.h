@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement that is written piece by piece, each with the value for its place, so that no value
-// is bound to the place of another.
+// A statement that is written piece by piece, each piece with the value for its placeholder, so
+// that values cannot be bound to the wrong one.
 #ifndef SERVER_WRITING_H
 #define SERVER_WRITING_H
 
@@ -12,13 +12,13 @@ struct bound;
 // {.arena = ...} is empty. A failure is kept in sql.
 struct writing {
     struct buf sql;
-    struct bound *bound; // to its places, in their order
+    struct bound *bound; // values of its placeholders, in their order
     size_t count;
     struct arena *arena;
 };
 
 void writing_put(struct writing *to, const char *sql);
-// SQL with one place, and what belongs there.
+// SQL with one placeholder, and its value.
 void writing_put_text(struct writing *to, const char *sql, struct str value);
 void writing_put_i64(struct writing *to, const char *sql, int64_t value);
 void writing_put_f64(struct writing *to, const char *sql, double value);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed, JSON or an archive; the rest is named. What is what is said by the table of formats.
+// Accepts what is compressed, JSON or an archive; the error names anything else, by the table of
+// formats.
 #include "server/uploads/sniff.h"
 #include "ingest/source/format.h"
 

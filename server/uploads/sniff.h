@@ -10,9 +10,9 @@
 #define SNIFF_BYTES 512 // how many are looked at: a tar's first header
 
 // head: the first SNIFF_BYTES, or the whole of a shorter file. True for JSON, for the compressed
-// forms that are read, and for archives; ERR_FORMAT saying what was found otherwise.
-// *archive: the format word of what is to be unpacked, "" for a trace. What is compressed is an
-// archive by its name; the job that unpacks it finds out.
+// forms that are read, and for archives; ERR_FORMAT saying what was found otherwise. *archive: the
+// format word of what is to be unpacked, "" for a trace. Compressed files count as archives unless
+// named like a trace; the job that unpacks them finds out.
 MUST_CHECK bool sniff_upload(struct str head, struct str filename, struct str *archive,
                              struct err *err);
 

@@ -137,8 +137,8 @@ static bool read_count(struct str text, int64_t *count)
     return text.len && str_is_digit(text.at[0]) && str_to_i64(text, count);
 }
 
-// If we ignored these, a part would become a trace by itself, and a deferred length would be
-// missing.
+// Refuses extensions that are not supported: if ignored, a part would become a trace by itself, and
+// a deferred length would be missing.
 static bool check_extensions(const struct request *request, struct err *err)
 {
     static const char *const names[] = {"Upload-Concat", "Upload-Defer-Length"};

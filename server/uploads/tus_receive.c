@@ -142,7 +142,7 @@ static bool is_complete(const struct turn *turn)
 }
 
 // Makes the received bytes durable. A complete file is stored as such at once: no other service
-// goes on with it.
+// will continue it.
 static bool save(struct turn *turn, struct err *err)
 {
     struct resumable *resumable = &turn->resumable;
@@ -228,7 +228,7 @@ static bool take_block(struct turn *turn, const char *block, size_t size, struct
            pieces_write(turn->pieces, block, size, !turn->checksum, err);
 }
 
-// A service that dies in the middle of a large piece takes little with it.
+// Publishes a large piece bit by bit, so that little is lost if the service dies in the middle.
 static bool share_some(struct turn *turn, struct err *err)
 {
     return turn->checksum || pieces_unshared(turn->pieces) < PIECES_SHARED_BYTES || save(turn, err);

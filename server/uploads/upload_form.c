@@ -134,7 +134,7 @@ static bool look(struct str head, const struct blocks *blocks, struct str *archi
     *archive = STR("");
     if (!blocks->may_be_archive)
         return sniff_trace(head, err);
-    // upload_join looks again at what is not joined
+    // upload_join checks again what it does not join
     return sniff_upload(head, blocks->filename, archive, err) ||
            (head.len && file_set_key(blocks->filename, &set));
 }
@@ -393,14 +393,14 @@ static bool give_ranks(struct upload_form *form, struct err *err)
     return check_ranks(form, set_of, err);
 }
 
-// Logs, monitors and the like, which have no role.
+// Whether it is a log, a monitor or the like, which has no role.
 static bool is_no_trace(const struct intake_part *part)
 {
     const struct format *format = part->archive.len ? format_named(part->archive) : NULL;
     return format && format_is_kept(format);
 }
 
-// Traces in an archive, or of the processes in a file, get it once they are unpacked.
+// Traces in an archive, or processes in a file, get the role once they are unpacked.
 static void give_role(struct upload_form *form)
 {
     for (size_t i = 0; i < form->part_count; i++)

@@ -61,7 +61,7 @@ bool upload_gate_announce(struct request *request, struct response *response,
            quota_admit(request, response, announced_bytes, err);
 }
 
-// Nothing was read: each piece is counted when it arrives.
+// Drops the reservation without counting bytes: each piece is counted when it arrives.
 void upload_gate_forget(struct request *request)
 {
     quota_leave(request);

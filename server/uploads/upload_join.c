@@ -82,8 +82,8 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
     return true;
 }
 
-// Names and devices are read only before what they belong to; other files without events say
-// something of the run.
+// Whether a file without events says something about the run. Files of names or devices do not:
+// they are read only before what they belong to.
 static bool says_something(struct str head, struct str filename, struct err *why)
 {
     const struct format *format = format_find(head, filename);
@@ -92,7 +92,7 @@ static bool says_something(struct str head, struct str filename, struct err *why
                    format->what);
 }
 
-// Whether a file that was accepted by its name alone can stand on its own.
+// Whether a file that was accepted by its name alone can be taken by itself.
 static bool is_taken_alone(const struct intake_part *part, struct err *why)
 {
     char head[SNIFF_BYTES];

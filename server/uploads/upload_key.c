@@ -40,7 +40,7 @@ int64_t upload_key_hash(const struct upload_form *form)
         hash = add_number(add(hash, part->filename), part->rank);
         hash = add(hash, str_of(blob_spool_sha256(part->spool)));
     }
-    if (form->role.len) // keys of older programs had none
+    if (form->role.len) // hashes of older versions had no role
         hash = add(hash, form->role);
     return (int64_t)(hash >> 1);
 }
