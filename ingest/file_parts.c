@@ -13,7 +13,7 @@ static bool is_archive(const struct format_found *found)
 
 // --- processes ----------------------------------------------------------------------------------
 
-// A member that may be read as one with others, of which some come later.
+// A member that may belong to a set of files, some of which come later.
 struct waiting {
     struct source *source; // NULL: taken
     uint64_t size;
@@ -131,7 +131,7 @@ static bool take_member(const struct walk *walk, struct unpack *unpack,
 
 // --- members of a set ---------------------------------------------------------------------------
 
-// Every two names are compared, so those beyond some seconds' worth come by themselves.
+// Every two names are compared, so beyond a few seconds' worth files are read alone.
 static bool may_wait(const struct walk *walk, const struct unpack_member *member)
 {
     enum { MOST_WAITING = 4096 };

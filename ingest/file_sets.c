@@ -70,7 +70,7 @@ static bool is_same(const struct file_set_key *a, const struct file_set_key *b)
     return str_equal(a->stem, b->stem) && strcmp(a->ending, b->ending) == 0;
 }
 
-// Where the preferred form of a file is: as it is, then .gz, then .zst.
+// Whether a name is preferred to another: uncompressed, then .gz, then .zst.
 static bool is_preferred(struct str name, struct str to)
 {
     struct str own = coding_of(name), other = coding_of(to);

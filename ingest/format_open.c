@@ -14,7 +14,7 @@ static bool needs_positions(const struct format *format)
     return format && format->access == FORMAT_SEEK && format->kind != FORMAT_ARCHIVE;
 }
 
-// What is read at any position. A database is recognized by its tables.
+// A source that can be read at any position. A database is recognized by its tables.
 static struct source *open_seekable(struct source *source, const struct format_hint *hint,
                                     struct format_found *found, struct err *err)
 {

@@ -334,7 +334,8 @@ static bool is_ending_of_earlier(size_t index)
     return false;
 }
 
-// Of the formats of some kinds that are read. coded: of which kinds also those of compressed files.
+// Endings of the formats of some kinds that are read. coded: the kinds for which compressed endings
+// count, too.
 struct endings {
     unsigned kinds, coded;
     bool common; // also those of other files

@@ -52,7 +52,7 @@ static bool next_varint(struct et *et, uint64_t *value, unsigned *bytes)
     return !(byte & 0x80);
 }
 
-// Of the message: false, and the message is over, if it does not hold it.
+// A number within the message; false, and the message is over, if it ends before.
 static bool own_varint(struct et *et, uint64_t *value)
 {
     unsigned bytes;

@@ -45,7 +45,8 @@ static bool take_shapes(struct graph *graph, struct str key, const struct json_v
 {
     if (is(key, "inputs") && value->type == JSON_OBJECT)
         return has_shapes(graph, value);
-    bool given = is(key, "input_shapes") && value->type == JSON_ARRAY; // the key dies next
+    bool given =
+        is(key, "input_shapes") && value->type == JSON_ARRAY; // the key is overwritten next
     json_cursor_pass(&graph->json, value);
     return given;
 }

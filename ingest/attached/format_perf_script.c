@@ -162,7 +162,8 @@ static bool is_frame(struct str text)
     return text.len && text.at[0] == '\t' && digits >= at + SHORTEST_ADDRESS && symbol_of(text).len;
 }
 
-// Two samples, each with a frame of its stack in the next line. The second may be beyond the head.
+// Two samples, each followed by a line with a frame of its stack. The second may be beyond the
+// head.
 static enum format_likeness probe_perf(struct str head, struct str filename)
 {
     enum { ENOUGH = 2 };

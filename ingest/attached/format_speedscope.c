@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles for speedscope, such as py-spy's: stacks of the host without a clock that a trace
-// shares. Counted and kept.
+// Profiles for speedscope, such as py-spy's: stacks of the host on a clock that no trace shares.
+// Counted and kept.
 #include "ingest/attached/name_tally.h"
 #include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"

@@ -59,7 +59,7 @@ int64_t name_tally_count(const struct name_tally *tally)
     return (int64_t)tally->names.count - 1;
 }
 
-// The one with the most below a sum; of equal ones the first. 0: none.
+// The name with the largest sum below a given one; the first of equal ones. 0: none.
 static str_id next_most(const struct name_tally *tally, const str_id *shown, size_t count)
 {
     str_id most = 0;

@@ -95,8 +95,9 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
     va_end(again);
 }
 
-// Of a value from 1e-4 to 1e15: a decimal of at most 15 digits that reads back as the value is the
-// only one, and what %.15g prints. All factors are exact, so the division rounds as reading does.
+// For a value from 1e-4 to 1e15: if a decimal of at most 15 digits reads back as the value, it is
+// the only one, and what %.15g prints. All factors are exact, so the division rounds as reading
+// does.
 static bool put_short_f64(struct buf *buf, double value)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,

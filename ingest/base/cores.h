@@ -9,7 +9,7 @@
 // Shared by all threads; passing NULL means that no core is ever free.
 struct cores {
     atomic_int *free; // below zero: more jobs than cores
-    atomic_int *held; // by this process, besides the jobs' own; NULL: not counted
+    atomic_int *held; // held by this process, besides its jobs' own; NULL: not counted
     atomic_int own;   // what free points to unless it is shared with other processes
 };
 

@@ -77,7 +77,7 @@ bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct
 
 // --- ranges --------------------------------------------------------------------------------------
 
-// So many for each thread, as some take longer than others.
+// Several for each thread, as some take longer than others.
 enum { RANGES_EACH = 4, MAX_RANGES = RANGES_EACH * (MAX_HELPERS + 1) };
 
 struct range {
@@ -98,7 +98,7 @@ bool crew_each(struct cores *cores, size_t count, size_t least, crew_range *run,
     size_t parts = RANGES_EACH * ((size_t)cores_free(cores) + 1);
     parts = parts < MAX_RANGES ? parts : MAX_RANGES;
     parts = parts < count / least ? parts : count / least;
-    // Not on the stack, which is small in threads of requests.
+    // Not on the stack: threads that answer requests have small ones.
     struct crew_task *tasks = cores_free(cores) == 0 || parts < 2
                                   ? NULL
                                   : malloc(parts * (sizeof *tasks + sizeof(struct range)));

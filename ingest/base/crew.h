@@ -23,7 +23,7 @@ struct crew_task {
 MUST_CHECK bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count,
                          struct err *err);
 
-// Works on items from .. to - 1, beside others that work on the rest.
+// Works on items from .. to - 1, while others work on the rest.
 typedef bool crew_range(void *context, size_t from, size_t to, struct err *err);
 
 // All items, in ranges of `least` or more, so that starting a helper pays: the result must not

@@ -44,7 +44,7 @@ __attribute__((format(printf, 2, 0))) static struct figure *place(struct figures
     vsnprintf(path, sizeof path, format, args);
     struct figure *figure = find(figures, path);
     if (figure || figures->count == MOST_FIGURES)
-        return figure; // a file may have any number of names; a list of them all helps nobody
+        return figure; // a file may have any number of names: listing them all helps nobody
     figure = append(figures, path);
     figures->failed |= !figure;
     return figure;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary search in what is sorted.
+// Binary search in sorted items.
 #ifndef INGEST_BASE_FIRST_AFTER_H
 #define INGEST_BASE_FIRST_AFTER_H
 

@@ -130,12 +130,12 @@ static const char *const telling[] = {
     NULL,
 };
 
-// Parts of names of variables that hold no setting but someone's.
+// Parts of names of variables whose values are someone's secrets or identity rather than settings.
 static const char *const private[] = {"TOKEN", "KEY",  "SECRET", "PASS", "USER", "TEAM",
                                       "HOME",  "ADDR", "HOST",   "NAME", "ROOT", "CRED"};
 
-// A variable that says how the job ran on its GPUs, by its name and what it holds: neither a path
-// nor an address, and nothing that names people or hosts.
+// Whether a variable says how the job ran on its GPUs, by its name and value: neither a path nor an
+// address, and nothing that names people or hosts.
 static bool is_telling_variable(struct str name, struct str value)
 {
     if (!config_is_listed(name, telling) || value.len > CONFIG_MOST_LIST)

@@ -73,7 +73,7 @@ static struct str plain_name(struct str name, char room[MOST_NAME])
     return (struct str){room, name.len};
 }
 
-// The last of its levels, which is taken off *path.
+// The last level of *path, which is removed from it.
 static struct str last_level(struct str *path)
 {
     size_t from = path->len;
@@ -92,7 +92,7 @@ static bool follows(const struct rule *rule, struct str name)
                                : str_find(name, text) != SIZE_MAX;
 }
 
-// NULL: the end of the name is none of a unit.
+// The unit that ends a name; NULL: none.
 static const char *unit_of_end(struct str name)
 {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

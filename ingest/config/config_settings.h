@@ -7,8 +7,8 @@
 #include "ingest/evidence/evidence.h"
 #include "ingest/source/format.h"
 
-// CONFIG_LEAST: different standard names that a file has to have to be taken for settings of a
-// training job, where its form alone does not say so.
+// CONFIG_LEAST: how many different standard names make a file the settings of a training job, if
+// its form alone does not.
 enum { CONFIG_LEAST = 2, CONFIG_MOST_DEPTH = 32, CONFIG_MOST_LIST = 1024, CONFIG_MOST_NAME = 512 };
 
 struct config_settings {
@@ -37,7 +37,7 @@ void config_list_add(struct config_settings *settings, struct str value);
 MUST_CHECK bool config_list_end(struct config_settings *settings, struct err *err);
 
 // ERR_FORMAT unless there are settings, at least `least` of them with a standard name: what was
-// found says nothing of a training job. what: "YAML".
+// found says nothing about a training job. what: "YAML".
 MUST_CHECK bool config_settings_ended(const struct config_settings *settings, size_t least,
                                       const char *what, struct err *err);
 

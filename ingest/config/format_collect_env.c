@@ -44,7 +44,7 @@ static bool take_report(struct config_lines *lines, struct str line, struct err 
     if (str_equal(name, STR("GPU models and configuration")) &&
         !config_split(value, STR(":"), &name, &value))
         return true;
-    // What was found follows in lines of its own.
+    // What was found follows on separate lines.
     return str_starts_with(value, STR("Probably one of")) || !config_is_listed(name, reported) ||
            config_set(&lines->settings, name, value, err);
 }

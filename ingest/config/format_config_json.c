@@ -174,7 +174,7 @@ static bool add_steps(struct reader *reader, struct err *err)
     return true;
 }
 
-// Some names mean something else for others.
+// The source matters: some names mean something else in other sources.
 static void find_source(struct evidence *evidence)
 {
     static const char *const names[] = {"zero_optimization*", "train_micro_batch_size_per_gpu",
@@ -235,7 +235,7 @@ static size_t count_in(struct str head, const char *const *names)
 
 static enum format_likeness probe_json(struct str head, struct str filename)
 {
-    // Keys of settings and results, and of documents that may have such keys beside.
+    // Keys of settings and results, and of other documents that may contain such keys.
     static const char *const ours[] = {
         "\"global_batch_size\"",
         "\"micro_batch_size\"",

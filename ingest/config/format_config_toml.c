@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings in TOML, as torchtitan has them: sections and values, of which lists may go on over
-// several lines. Other texts of several lines are left out.
+// Settings in TOML, as torchtitan has them: sections and values, of which lists may span several
+// lines. Other texts of several lines are left out.
 #include "ingest/config/config_lines.h"
 #include "ingest/logs/log_text.h"
 

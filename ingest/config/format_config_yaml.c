@@ -13,7 +13,7 @@ enum { MOST_BYTES = 4 << 20, MOST_ANCHORS = 64 };
 struct level {
     bool is_list, has_key;
     bool is_flat;  // a list without containers so far
-    size_t outer;  // length of the path outside of it
+    size_t outer;  // length of the path outside this level
     size_t before; // the same before the key whose value follows
     size_t index;  // of the next container in a list
 };
@@ -37,9 +37,9 @@ struct yaml {
 
 // --- bytes --------------------------------------------------------------------------------------
 
-// What libyaml calls; the first failure stays in yaml->err. It checks all that it gets for valid
-// UTF-8 at once, so it gets as much as it asks for: how far a file is read must not depend on how
-// its bytes arrive.
+// What libyaml calls; the first failure stays in yaml->err. It checks everything it receives for
+// valid UTF-8 at once, so it always gets as much as it asks for: how far a file is read must not
+// depend on how its bytes arrive.
 static int read_bytes(void *context, unsigned char *bytes, size_t cap, size_t *got)
 {
     struct yaml *yaml = context;

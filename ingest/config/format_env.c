@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `env` prints in a job. Only variables are taken that say how a job uses its GPUs: all others
-// may hold secrets, names and paths.
+// What `env` prints in a job. Takes only variables that say how a job uses its GPUs: others may
+// hold secrets, names and paths.
 #include "ingest/config/config_lines.h"
 
 static bool is_variable(struct str line)

@@ -95,7 +95,7 @@ static bool add_setting(struct evidence *evidence, struct str name, struct err *
     return true;
 }
 
-// The setting of a name that is fit to be stored, new if need be; NULL if there are too many.
+// Finds or adds the setting of a name that is fit to be stored; NULL if there are too many.
 static bool find_setting(struct evidence *evidence, struct str name,
                          struct evidence_setting **setting, struct err *err)
 {

@@ -22,7 +22,7 @@ struct evidence_setting {
 // A figure that the job reached, as the file has it: "tokens_per_second" 53943.6 "tokens/s".
 struct evidence_result {
     struct str name;  // fit to be stored
-    const char *unit; // "" unknown; lives as the program
+    const char *unit; // "" unknown; a static string
     double value;     // finite
 };
 
@@ -58,7 +58,7 @@ MUST_CHECK bool evidence_set(struct evidence *evidence, struct str name, struct 
                              struct err *err);
 
 // Adds a figure; the name is untrusted. One more than 10,000 is left out, and one that is no
-// number. unit lives as the program.
+// number. unit is a static string.
 MUST_CHECK bool evidence_add_result(struct evidence *evidence, struct str name, double value,
                                     const char *unit, struct err *err);
 

@@ -172,7 +172,7 @@ static int by_id(const void *a, const void *b)
 }
 
 struct numbered {
-    int64_t number; // that is the group's name
+    int64_t number; // the group's name is a number
     size_t group;
 };
 
@@ -238,7 +238,7 @@ bool flight_keeps_no_states(const struct flight *flight, const struct flight_ent
            str_starts_with(strtab_get(&flight->texts, entry->op), STR("gloo:"));
 }
 
-// Of each group the last may have been given up.
+// The last operation of each group may have been given up.
 static bool settle_states(struct evidence *evidence, struct err *err)
 {
     struct flight *flight = &evidence->flight;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's Flight Recorder still had when it was dumped: the process groups, how far each had
-// come, and the latest operations. Of the file nothing is believed but that it says so: sequence
-// numbers and ranks may be any, and groups may have members that do not exist.
+// come, and the latest operations. The file is only evidence of what it says: sequence numbers and
+// ranks may be any, and groups may have members that do not exist.
 #ifndef INGEST_EVIDENCE_FLIGHT_H
 #define INGEST_EVIDENCE_FLIGHT_H
 
@@ -48,7 +48,7 @@ struct flight_entry {
     struct flight_tensors input, output;
     int64_t created_ns, started_ns, completed_ns; // Unix time of the rank's host
     int64_t timeout_ms;
-    str_id frames; // the innermost calls of the user's own code: "step (train.py:88)"
+    str_id frames; // the innermost calls of the user's code: "step (train.py:88)"
 };
 
 // Entries that are not here, where only a part was kept.

@@ -32,7 +32,7 @@ enum profile_figure {
     PROFILE_FIGURES
 };
 
-// Why warps waited. Three families of metrics count it in other ways; values of two are not mixed.
+// Why warps waited. Families of metrics count this in different ways; their values are never mixed.
 enum profile_stall_family {
     PROFILE_STALLS_NONE,
     PROFILE_STALLS_PER_ISSUE,  // warps per issued instruction

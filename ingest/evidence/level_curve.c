@@ -12,7 +12,7 @@ static void keep(struct level_piece *piece, enum level_extreme extreme,
         piece->at[extreme] = *point;
 }
 
-// A point that is later than all of the piece.
+// Adds a point later than all others of the piece.
 static void add_point(struct level_piece *piece, const struct level_point *point)
 {
     keep(piece, LEVEL_FIRST, point, false);
@@ -54,7 +54,7 @@ static void join(struct level_piece *to, const struct level_piece *from)
         add_point(to, &points[i]);
 }
 
-// Pieces of twice the width.
+// Doubles the width of the pieces.
 static void widen(struct level_curve *curve)
 {
     for (size_t i = 0; i < LEVEL_PIECES; i++) {

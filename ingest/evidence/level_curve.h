@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two levels over time, of any number of changes in little memory: of each of a few hundred equal
-// pieces of time the first and the last change and the extremes of both levels.
+// Two levels over time, with any number of changes in little memory: for each of a few hundred
+// equal pieces of time, the first and last change and the extremes of both levels.
 #ifndef INGEST_EVIDENCE_LEVEL_CURVE_H
 #define INGEST_EVIDENCE_LEVEL_CURVE_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tests and records of links say: how fast collectives were on this machine, between which
-// devices, and what communicators report of themselves. Figures are as printed, in the order of the
-// file.
+// devices, and what communicators report about themselves. Figures are as printed, in the order of
+// the file.
 #ifndef INGEST_EVIDENCE_LINK_TESTS_H
 #define INGEST_EVIDENCE_LINK_TESTS_H
 
@@ -125,7 +125,7 @@ enum link_warning {
     LINK_BAD_ROW,     // a line among the rows does not fit the header, or is no record
     LINK_LEFT_OUT,    // rows or ranks were replaced by "..."
     LINK_WRONG,       // results were wrong
-    LINK_SINGLE_RANK, // one rank: its bandwidths say nothing of links
+    LINK_SINGLE_RANK, // one rank: its bandwidths say nothing about links
     LINK_FAILED,      // the test reported an error
     LINK_CUT,         // the file ends early
     LINK_WARNINGS

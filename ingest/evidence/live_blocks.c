@@ -66,7 +66,7 @@ bool live_blocks_add(struct live_blocks *blocks, struct budget *budget,
     return true;
 }
 
-// Blocks that were put behind the free slot because it was taken move up.
+// Moves up blocks that were placed after the freed slot because it was taken.
 void live_blocks_remove(struct live_blocks *blocks, const struct live_block *block)
 {
     size_t hole = (size_t)(block - blocks->slots), mask = blocks->cap - 1;

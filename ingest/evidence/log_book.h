@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a training log says: the figures that were printed for steps, and what happened between
-// them. Everything is as printed, in the order of the file: several ranks may repeat a step, and
-// after a restart numbers go back.
+// them. Everything is as printed, in the order of the file: several ranks may print a step, and
+// after a restart step numbers go back.
 #ifndef INGEST_EVIDENCE_LOG_BOOK_H
 #define INGEST_EVIDENCE_LOG_BOOK_H
 
@@ -42,7 +42,7 @@ enum log_value {
 
 struct log_step {
     int64_t step;       // as printed; LOG_NO_STEP if the log does not number its steps
-    int64_t time_ns;    // when it was printed, as the log's clock shows it; LOG_NO_TIME
+    int64_t time_ns;    // when it was printed, by the log's clock; LOG_NO_TIME
     int64_t rank;       // who printed it; -1 unknown
     uint64_t pos;       // of its line in the text
     const char *writer; // the framework that prints such lines: "megatron"; lives as the program

@@ -246,7 +246,7 @@ static void change_site(const struct snapshot_device *device, struct snapshot_si
     site->now.blocks += blocks;
 }
 
-// Whatever was at that address is no longer in use.
+// Ends the block that was at that address, if any.
 static bool end_block(const struct replay *replay, struct err *err)
 {
     const struct snapshot_event *event = replay->event;
@@ -327,7 +327,8 @@ static bool replay_action(const struct replay *replay, struct err *err)
     return true;
 }
 
-// Times of the ring do not go back; where they are not recorded, events count.
+// Times in the ring do not go back; where none are recorded, the number of the event serves as its
+// time.
 static int64_t time_of(struct replay *replay, const struct snapshot_event *event)
 {
     const struct snapshot_device *device = replay->device;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a memory snapshot of PyTorch's allocator says: the segments that it reserved from devices,
-// and the allocations that its ring buffer still had, replayed while the file is read. Of the
-// allocations themselves only those in use are kept, so a file of any length takes little memory.
+// and the allocations that its ring buffer still had, replayed while the file is read. Only the
+// allocations in use are kept, so a file of any length takes little memory.
 //
 // The ring may have lost how the job started: what was allocated before its first record follows
 // from what is allocated at the end, which is known once the whole file was read.
@@ -29,7 +29,7 @@ enum snapshot_category {
 };
 extern const char *const snapshot_category_words[SNAPSHOT_CATEGORIES];
 
-// What is in use that was allocated from one stack.
+// What is in use of the allocations from one stack.
 struct snapshot_use {
     int64_t bytes, blocks;
 };
@@ -81,7 +81,7 @@ struct memory_snapshot {
     struct snapshot_sums sums;
     bool has_frames;
     struct strtab texts;            // of stacks; fit to be stored
-    enum snapshot_category *stacks; // calls around allocations, of those that look the same
+    enum snapshot_category *stacks; // category of each stack of calls
     size_t stack_count, stack_cap;
     struct snapshot_device *devices[SNAPSHOT_MOST_DEVICES]; // NULL: nothing is known of it
     struct live_blocks live;                                // at the end, of those recorded

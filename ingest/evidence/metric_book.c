@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/evidence/evidence.h"
 
-// Series come in turns, the same from step to step: the next one is most often the right one.
+// Series come in the same order at each step: the next one is most often the right one.
 static struct metric_series *find(struct metric_book *metrics, struct str name)
 {
     for (size_t i = 1; i <= metrics->series_count; i++) {
@@ -36,7 +36,7 @@ bool metric_book_add(struct evidence *evidence, const struct metric_value *value
     struct metric_book *metrics = &evidence->metrics;
     struct str name;
     struct metric_series *series = find(metrics, value->name);
-    if (!series) { // perhaps it is stored in other words, without a secret
+    if (!series) { // it may be stored under another name, without a secret
         if (metrics->series_count >= METRIC_MOST_SERIES)
             return true;
         if (!evidence_text(evidence, value->name, &name, err))

@@ -122,7 +122,7 @@ static bool keep_text(struct evidence *evidence, struct str text, struct str *ke
     return kept->len || !text.len || evidence_text(evidence, text, kept, err);
 }
 
-// What is not known of it yet.
+// Adds what is not known of the device yet.
 static bool keep_identity(struct evidence *evidence, const struct sample_identity *is,
                           struct sample_identity *kept, struct err *err)
 {
@@ -176,8 +176,8 @@ static bool is_alike(const struct sample_identity *a, const struct sample_identi
            str_equal(a->part, b->part);
 }
 
-// Lines of one device need not say the same of it, as labels of metrics differ. The number of
-// devices: none, or which is not known.
+// Lines of one device need not identify it equally, as labels of metrics differ. Returns the number
+// of devices if none is alike, or several are.
 static size_t find_alike(const struct sample_set *set, const struct sample_identity *is)
 {
     size_t found = set->device_count, count = 0;
@@ -332,7 +332,7 @@ bool samples_leave_out(struct evidence *evidence, struct str name, struct err *e
     }
     if (!evidence_text(evidence, name, &kept, err))
         return false;
-    if (!is_left_out(set, kept)) // it may be stored in other words, without a secret
+    if (!is_left_out(set, kept)) // it may be stored under another name, without a secret
         set->left_out[set->left_out_count++] = kept;
     return true;
 }

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-// What a unit measures; sample_metric_dimension says of which a metric is.
+// What a unit measures; sample_metric_dimension gives the dimension of a metric.
 enum sample_dimension {
     SAMPLE_PERCENT,
     SAMPLE_BYTES,
@@ -139,7 +139,7 @@ struct sample_slot {
 // A column or name of the file.
 struct sample_column {
     struct str name; // as the tool writes it; "" none
-    double unit;     // what one of its numbers is in the metric's unit
+    double unit;     // factor from its numbers to the metric's unit
 };
 
 struct sample_set {

@@ -436,7 +436,7 @@ static bool is_one_of(struct str value, const char *const *words)
     return false;
 }
 
-// Unknown, or left to something else.
+// Whether the value is unknown, or left to something else.
 static bool is_open(struct str value)
 {
     static const char *const words[] = {"none", "null",      "~",   "auto",

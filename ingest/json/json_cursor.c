@@ -54,7 +54,7 @@ static inline struct mark mark_of(const struct json_walk *walk)
     return (struct mark){walk->at, walk->token, walk->comma_due};
 }
 
-// Whether to try again after something else than WALK_OK.
+// Whether to try again after anything but WALK_OK.
 static bool again(struct json_cursor *cursor, const struct mark *mark, enum walk got)
 {
     if (got == WALK_MORE) {

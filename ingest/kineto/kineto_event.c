@@ -326,8 +326,8 @@ static bool time_of(const struct event_fields *fields, enum event_field field, i
     return true;
 }
 
-// Such times are counted from the first of them, at a point where no recording is: one that comes
-// from a broken clock stays apart from all others.
+// Times that far are counted from the first of them, from a point beyond any recording: a broken
+// clock's events stay apart from all others.
 static int64_t place_far(struct kineto_events *events, int64_t us, int64_t part_ns, uint64_t pos)
 {
     const int64_t most_us = TRACE_FAR_REACH_NS / 1000;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NCCL's RAS says about a job (ncclras -f json): the communicators, their ranks, those that
-// did not answer, and how many collectives each has started. NCCL 2.28.9 forgets a comma, which the
-// scan of JSON forgives.
+// did not answer, and how many collectives each has started. NCCL 2.28.9 omits a comma, which the
+// JSON reader tolerates.
 #include "ingest/json/json_outline.h"
 #include "ingest/links/link_figures.h"
 #include "ingest/links/link_json.h"
@@ -115,7 +115,7 @@ static void take_comm(struct link_json *json, void *context)
 
 // --- the document -------------------------------------------------------------------------------
 
-// Versions and when it was asked are settings.
+// Versions, and the time of the query, become settings.
 static bool take_root(struct link_json *json, struct str key, const struct json_value *value,
                       void *target)
 {

@@ -77,7 +77,7 @@ static bool start_run(struct nccl_tests *tests, struct stream *stream, uint64_t 
     return link_tests_add(tests->evidence, LINK_RUNS, &run, err);
 }
 
-// A run that may be at most at that part, which it then reaches.
+// Enters a part of a run; if the current run is past it, a new run starts.
 static bool enter(struct nccl_tests *tests, const struct one *one, enum phase most,
                   enum phase reaches, struct err *err)
 {
@@ -267,7 +267,7 @@ static double scaled(struct str word, double unit)
     return link_number(word) * unit;
 }
 
-// A deviation may be rounding; only its absence says something.
+// A deviation may be rounding: only 0 is conclusive.
 static int64_t wrong_of(struct str word, bool deviation)
 {
     double number = link_number(word);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nccl-tests writes with -J: one run. The devices are in its settings, and without MPI only
-// the first of each process; texts stand for numbers that are none; the environment is there, too,
-// and is not kept.
+// the first of each process; numbers that are missing are texts; the environment is there, too, but
+// not kept.
 #include "ingest/json/json_outline.h"
 #include "ingest/links/link_figures.h"
 #include "ingest/links/link_json.h"

@@ -50,7 +50,7 @@ static double unit_of(struct str word)
     return 0;
 }
 
-// Words of a column's name: that with a column decides, the others have none.
+// Words of column names: the one with a column identifies it, the others are ignored.
 static const struct {
     const char *start;
     bool is_column;

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// A file may have any number of names: the first get figures, the others one together.
+// A file may have any number of names: the first get separate figures, the others share one.
 enum { MOST_NAMES = 64, MOST_SIZES = 1000 };
 
 struct names {

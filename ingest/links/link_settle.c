@@ -100,7 +100,7 @@ static void settle_devices(struct link_tests *links)
 
 // --- bandwidths ---------------------------------------------------------------------------------
 
-// Bus bandwidth over algorithm bandwidth lies between these, as both are rounded.
+// The ratio of bus bandwidth to algorithm bandwidth lies between these, as both are rounded.
 struct factor {
     double least, most;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from all rows and devices of a run that its file does not say.
+// What the file of a run does not say, but all its rows and devices imply.
 #ifndef INGEST_LINKS_LINK_SETTLE_H
 #define INGEST_LINKS_LINK_SETTLE_H
 
@@ -10,7 +10,7 @@
 #define LINK_GB 1e9
 #define LINK_US 1e3
 
-// With nothing known.
+// A run of which nothing is known.
 struct link_run link_empty_run(const char *tool, uint64_t pos);
 struct link_row link_empty_row(uint32_t run, uint64_t pos);
 

@@ -41,7 +41,7 @@ struct about {
     int64_t elapsed_s; // -1 unknown
 };
 
-// Of the line before that has it.
+// Of the latest line that has an elapsed time.
 struct elapsed {
     int64_t step, seconds;
 };
@@ -113,7 +113,7 @@ static bool take_number(const struct format_input *input, const struct about *ab
            metric_take(input->evidence, scalar, "jsonl", err);
 }
 
-// The time of a step is that between lines, by their steps.
+// A step takes the time between two lines, divided by their steps.
 static bool take_elapsed(const struct format_input *input, const struct about *about,
                          struct elapsed *last, uint64_t pos, struct err *err)
 {

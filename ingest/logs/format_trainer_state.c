@@ -90,7 +90,7 @@ static bool take_member(struct state *state, const struct member *member, int64_
 {
     struct metric_value value = {key_of(member), "simple_value", step, member->number};
     struct metric_scalar scalar = {key_of(member), member->number, step, LOG_NO_TIME, -1, pos};
-    // Of the whole job: its loss is the mean of all steps.
+    // The last item, of the whole job: its loss is the mean of all steps.
     bool whole = !isnan(number_of(state, "train_runtime")) && isnan(number_of(state, "loss"));
     return str_equal(value.name, STR("step")) ||
            (metric_book_add(state->evidence, &value, err) &&

@@ -376,7 +376,7 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     return true;
 }
 
-// A key that comes twice is that of another line that was written into this one.
+// A key that comes twice belongs to another line that was written into this one.
 static bool take_fields(const struct log_dialect *dialect, struct log_fields *fields,
                         struct log_hints *hints, struct log_step *step)
 {

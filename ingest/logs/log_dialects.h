@@ -21,12 +21,12 @@ struct log_dialect {
     const char *mark;      // in every line of a step, LOG_MARK_BYTES or longer
     const char *steps[2];  // what its number follows, else the second; NULL: it has none
     const char *not_after; // not a step if this stands right before that; or NULL
-    bool per_epoch;        // by the second it is counted from the start of the epoch
+    bool per_epoch;        // after the second, the number counts from the start of the epoch
     bool any_bar;          // other loops have such a line, too
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it
     bool below;     // such a line, from the mark on
-    bool minor;     // of two lines of a step the one that does not name it
+    bool minor;     // of two lines about a step, the one without its number
     unsigned needs; // bits 1 << enum log_value, without which it is not a step
     const struct log_field *fields;
     size_t field_count;
@@ -37,7 +37,7 @@ extern const size_t log_dialect_count;
 
 enum { LOG_MOST_FIELDS = 64 };
 
-// Which rows the fields of the last line were, as the next one most often has the same.
+// The rows of the last line's fields: the next line mostly has the same.
 struct log_hints {
     unsigned char rows[LOG_MOST_FIELDS];
 };

@@ -8,7 +8,7 @@
 struct log_event_row {
     const char *mark; // LOG_MARK_BYTES or longer
     enum log_event_kind kind;
-    bool ends;            // what an earlier line began
+    bool ends;            // ends what an earlier line began
     const char *also;     // a text that must be in the line as well; NULL: none
     const char *loss;     // what the loss follows; NULL: none is printed
     const char *duration; // what the seconds follow; NULL: they are before "seconds", if anywhere

@@ -46,7 +46,8 @@ static size_t take_numbers(const struct steps *steps, enum log_value value)
     return count;
 }
 
-// The number of that rank, by its bits from the highest: no order of the numbers makes it slow.
+// The number of that rank, found bit by bit from the highest: no order of the numbers makes this
+// slow.
 static double ranked(const double *numbers, size_t count, size_t rank)
 {
     uint64_t prefix = 0;

@@ -28,9 +28,9 @@ struct log_reader {
     struct log_marks marks;
     struct log_hints hints[MOST_DIALECTS];
     char room[LOG_LONGEST_LINE];
-    bool minor;         // so was the last step
+    bool minor;         // whether the last step was a minor one
     bool timed;         // some time was read
-    uint64_t traceback; // where one is whose exception is still to come; NO_POS
+    uint64_t traceback; // position of a traceback whose exception is still to come; NO_POS
     uint64_t faults;    // bits of the rows that were seen since the last step
     uint64_t event_pos; // of the last line that was taken as an event
     size_t arguments;   // lines of the block that may follow
@@ -130,7 +130,8 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
     return any;
 }
 
-// The step that comes as long after the last as that after the one before it; LOG_NO_STEP unknown.
+// The next step, if it is as far from the last as that was from the one before; LOG_NO_STEP
+// unknown.
 static int64_t next_step(const struct log_reader *reader)
 {
     const struct log_book *book = &reader->evidence->log;
@@ -289,7 +290,8 @@ static bool is_again(struct log_reader *reader, const struct log_event_row *row)
     return again;
 }
 
-// Without what launchers and loggers print before it: the time and the rank are known apart.
+// The message without what launchers and loggers print before it: time and rank are kept
+// separately.
 static struct str message_of(const struct log_event_row *row, struct str text)
 {
     static const char *const ends[] = {"] ", "]: ", " - "};

@@ -77,7 +77,7 @@ static size_t take_exponent(struct str text, size_t at, struct digits *digits)
     return from;
 }
 
-// Of digits that are not exact in a double: as the library reads them, without commas.
+// For digits that are not exact in a double: removes commas and lets the library read them.
 static bool read_slowly(struct str text, double *number)
 {
     char copy[MOST_NUMBER], *end;

@@ -56,7 +56,7 @@ static void join_entity(struct monitor_cells *cells)
     cells->count--;
 }
 
-// Below the names are units, after "ID".
+// The line below the names has units, after "ID".
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
     bool names = *text->at == '#';

@@ -99,7 +99,7 @@ static enum format_likeness probe_csv(struct str head, struct str filename)
     return monitor_any_line(head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// Its cards, and a column as only rocm-smi calls it.
+// Cards, and a column that only rocm-smi calls so.
 static enum format_likeness probe_json(struct str head, struct str filename)
 {
     (void)filename;

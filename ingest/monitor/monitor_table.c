@@ -224,8 +224,8 @@ static void number_device(struct monitor_table *table, struct monitor_row *row)
 
 // --- processes ----------------------------------------------------------------------------------
 
-// GPUs come in ascending order, each with its processes: a smaller one, or a process that has been
-// there, starts the next moment.
+// GPUs come in ascending order, each with its processes: a smaller index, or a process seen before,
+// starts the next moment.
 static bool starts_moment(const struct monitor_table *table, const struct monitor_process *next)
 {
     size_t count = table->process_count;
@@ -249,7 +249,7 @@ static int64_t moment_of(struct monitor_table *table, const struct monitor_row *
     return table->process_moment;
 }
 
-// Of a GPU's processes the sum, of shares at most all.
+// Adds up a GPU's processes; percentages are capped at 100.
 static bool add_to_sum(struct monitor_table *table, uint32_t device, enum sample_metric metric,
                        struct sample sample, struct err *err)
 {

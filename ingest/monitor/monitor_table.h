@@ -51,7 +51,7 @@ struct monitor_dialect {
     size_t count;
     // Takes a line that is not blank: its header or row. NULL: the file has no lines.
     bool (*take)(struct monitor_table *table, const struct str *text, struct err *err);
-    // The one of several dialects of a tool that a header is of. NULL: there is only this.
+    // Picks, of a tool's dialects, the one that a header is in. NULL: there is only this one.
     const struct monitor_dialect *(*pick)(const struct monitor_cells *header);
 };
 #define MONITOR_DIALECT(source, columns, take)                            \
@@ -92,7 +92,7 @@ struct monitor_table {
     uint64_t moment, first_name, first_key, last_name;
 };
 
-// Among which a header is expected; what comes before is what a shell said.
+// Lines among which a header is expected; what comes before is shell output.
 enum { MONITOR_FIRST_LINES = 5 };
 
 // The column of that name; NULL: none.
