@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a rank's Flight Recorder still had when it was dumped: the process groups, how far each had
-// come, and the latest operations. The file is only evidence of what it says: sequence numbers and
-// ranks may be any, and groups may have members that do not exist.
+// come, and the latest operations. Nothing in the file is trusted: sequence numbers and ranks may
+// be any, and groups may have members that do not exist.
 #ifndef INGEST_EVIDENCE_FLIGHT_H
 #define INGEST_EVIDENCE_FLIGHT_H
 

@@ -176,8 +176,8 @@ bool known_agents_poll(struct known_agents *agents, const struct known_node *now
         if (now_ns - capture->offered_ns > OFFER_NS || !is_for(capture, now))
             continue;
         buf_puts(out, first ? "" : ",");
-        // Count each node once: if it asked since the offer began, as the same job, it has it
-        // already.
+        // Counts each node once: one that asked since the offer began, with processes for it, has
+        // it.
         capture->handed += capture->offered_ns > node->seen_ns || !is_for(capture, node);
         put_capture(capture, out);
         first = false;

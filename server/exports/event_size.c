@@ -69,7 +69,7 @@ static bool count_events(struct event_sample *sample, struct err *err)
     return ok;
 }
 
-// A window of about so many events in the middle of the rank's part.
+// A window of that length in the middle of the rank's part, or all of the part.
 static void place_window(struct event_sample *sample, struct span span, int64_t length_ns)
 {
     int64_t most_ns = span.to_ns - span.from_ns;

@@ -396,7 +396,7 @@ static enum prv_state state_of(const struct paraver *p)
                                              : PRV_IDLE;
 }
 
-// The set of running classes changes at that time.
+// Ends the state at that time, if what runs has changed.
 static bool change_state(struct paraver *p, int64_t file_ns, struct err *err)
 {
     enum prv_state state = state_of(p);

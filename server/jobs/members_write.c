@@ -240,7 +240,7 @@ static bool says_something(struct writer *writer, const struct member *member, s
     return ok || why->code != ERR_FORMAT;
 }
 
-// Describes a file of which records are only counted. Returns false if it has none.
+// Describes a file whose contents are only counted. Returns false if it is not of that format.
 static bool describe(struct writer *writer, struct member *member, const struct format *format)
 {
     struct format_found found;
