@@ -150,7 +150,7 @@ static bool make_room(struct walk *walk, struct err *err)
     return waiting && names;
 }
 
-// What is cut or damaged is said by whoever reads it to its end.
+// A member that is cut or damaged waits, too: whoever reads it to its end reports that.
 static bool keep_waiting(struct walk *walk, struct unpack *unpack,
                          const struct unpack_member *member, struct err *err)
 {
@@ -205,7 +205,7 @@ struct set {
     struct source **parts;
 };
 
-// Takes what waits at an index, with all that it is one with.
+// Takes the member that waits at an index, with the others of its set.
 static bool take_waiting(struct walk *walk, struct unpack *unpack, size_t index,
                          const struct set *set, struct err *err)
 {

@@ -21,7 +21,7 @@ struct file_parts {
     struct source *source;
     struct format_hint hint;
     const struct unpack_limits *limits;
-    bool joins; // members of a set (file_sets) are one part, after the others; needs a scratch
+    bool joins; // members of a set (file_sets) are one part, after the others; needs a scratch file
     struct format_found found; // of the file, once opened
     uint64_t count;            // of parts so far, including the current one
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a profiler writes apart and that say more as one: rocprofv3's CSV files of a process,
-// Paraver's trace with its names. Joined, they follow one another in the order of their places.
+// Files that a profiler writes separately and that say more as one: rocprofv3's CSV files of a
+// process, Paraver's trace with its names. Joined, they follow one another in the order of their
+// places.
 #ifndef INGEST_FILE_SETS_H
 #define INGEST_FILE_SETS_H
 
@@ -32,8 +33,7 @@ size_t file_set_original(const struct str *names, size_t count, size_t index);
 void file_set_tell_copy(struct str original, struct err *why);
 
 // The bytes of the files one after another, with a line end between them. If some are compressed,
-// so is the whole: it has no bytes of its own decompressed. Takes over the sources, also on
-// failure.
+// so is the whole: nothing is decompressed here. Takes over the sources, also on failure.
 MUST_CHECK struct source *file_set_open(struct source **parts, size_t count, struct err *err);
 
 #endif

@@ -8,7 +8,7 @@ static bool is_database(const struct format *format)
     return format && format->kind == FORMAT_DATABASE;
 }
 
-// A zip is not copied: unpack_open refuses one in compression.
+// A zip is not copied: unpack_open refuses a compressed one.
 static bool needs_positions(const struct format *format)
 {
     return format && format->access == FORMAT_SEEK && format->kind != FORMAT_ARCHIVE;

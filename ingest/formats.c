@@ -307,7 +307,7 @@ const struct format *format_of_trace(struct str head, struct str filename, struc
 // Calls take with endings until it returns false.
 typedef bool take_ending(void *context, const char *ending);
 
-// Those of a format within each compression.
+// Calls take with the endings of a format in each compression.
 static bool each_coded(const struct format *format, take_ending *take, void *context)
 {
     char ending[32];

@@ -52,7 +52,7 @@ static enum format_likeness probe_text(struct str head, struct str filename)
     return blank || str_valid_utf8(head) == 0 ? FORMAT_UNLIKE : FORMAT_PERHAPS;
 }
 
-// A spreadsheet saves it so where the comma is the decimal point.
+// Cells between semicolons or tabs, as spreadsheets save them where the comma is the decimal mark.
 static enum format_likeness probe_other_csv(struct str head, struct str filename)
 {
     enum { FEW = 4 }; // cells

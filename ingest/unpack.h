@@ -10,14 +10,14 @@
 // A member as the archive describes it.
 struct unpack_member {
     const char *name;   // its path: UTF-8 without control characters; lives until the next member
-    uint64_t size;      // as stated by the archive, 0 if it is not
+    uint64_t size;      // as stated by the archive, 0 if it states none
     const char *unread; // why its bytes cannot be read: "a symbolic link"; NULL: they can
 };
 
 struct unpack_limits {
     uint64_t max_members; // including folders
     uint64_t max_bytes;   // of all members together, unpacked and decompressed
-    uint64_t max_ratio;   // of that to the archive's size
+    uint64_t max_ratio;   // of those bytes to the archive's size
 };
 
 // Enough for the traces of any job.

@@ -104,7 +104,7 @@ const struct monitor_column *monitor_column_of(const struct monitor_dialect *dia
 
 // What numbers of a column count. unit: what its header says, or "".
 struct monitor_scale monitor_scale_of(const struct monitor_column *column, struct str unit);
-// That a metric was found under that name.
+// Notes the name under which a metric was found, and its scale.
 MUST_CHECK bool monitor_note_column(struct evidence *evidence, const struct monitor_column *column,
                                     struct str name, struct monitor_scale scale, struct err *err);
 
@@ -137,8 +137,8 @@ MUST_CHECK bool monitor_gather(const struct format_input *input,
 // Ends the reading of samples: false with ERR_FORMAT if there is none.
 MUST_CHECK bool monitor_end(struct evidence *evidence, const char *source, struct err *err);
 
-// Calls with lines of a head that are not blank, without a byte order mark, until `is` holds. The
-// last one may be cut. At most `most` lines.
+// Whether `is` holds for one of the first `most` lines of a head that are not blank. A byte order
+// mark is left out; the last line may be cut.
 bool monitor_any_line(struct str head, size_t most, bool (*is)(struct str line));
 
 #endif

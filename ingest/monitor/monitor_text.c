@@ -38,7 +38,7 @@ static struct str unquoted(struct str cell)
     return quoted ? (struct str){cell.at + 1, cell.len - 2} : cell;
 }
 
-// Programs of countries with decimal commas save tables with semicolons.
+// Where the comma is the decimal mark, programs save tables with semicolons.
 char monitor_separator(struct str header)
 {
     return header.len && memchr(header.at, ';', header.len) ? ';' : ',';
@@ -131,7 +131,7 @@ static const struct {
     UNIT("uJ", JOULES, 1e-6),
     UNIT("kJ", JOULES, 1e3),
     UNIT("C", CELSIUS, 1),
-    UNIT("\xC2\xB0\x43", CELSIUS, 1), // with the sign of degrees
+    UNIT("\xC2\xB0\x43", CELSIUS, 1), // with a degree sign
     UNIT("Hz", MEGAHERTZ, 1e-6),
     UNIT("kHz", MEGAHERTZ, 1e-3),
     UNIT("MHz", MEGAHERTZ, 1),
@@ -269,7 +269,7 @@ double monitor_value(struct str cell, struct monitor_scale scale)
 
 // --- times --------------------------------------------------------------------------------------
 
-// Of a number, in the unit that makes it a year of computers with GPUs.
+// The time that a number stands for, in the unit that makes it a plausible year.
 static bool time_of_number(double number, int64_t *time_ns)
 {
     double ns = number < 1e11 ? 1e9 : number < 1e14 ? 1e6 : number < 1e17 ? 1e3 : 1;

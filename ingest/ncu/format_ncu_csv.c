@@ -40,7 +40,7 @@ struct ncu {
     struct by_comma *by_comma;  // per launch
     size_t by_comma_cap;
     uint64_t not_by_comma;  // values that are no numbers if commas are decimal marks
-    struct strtab launches; // that of id i is profiles->items[i - 1]
+    struct strtab launches; // the launch of id i is profiles->items[i - 1]
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ static bool describe(struct ncu *ncu, struct kernel_profile *profile, struct err
            evidence_text(ncu->evidence, cell(ncu, ncu->at.capability), &profile->capability, err);
 }
 
-// *index is that of a new launch, which no other has the key of; SIZE_MAX beyond the limit.
+// Adds a launch with a key that no other has; *index is SIZE_MAX beyond the limit.
 static bool add_launch(struct ncu *ncu, struct str key, size_t *index, struct err *err)
 {
     str_id id;
@@ -112,7 +112,7 @@ static bool add_launch(struct ncu *ncu, struct str key, size_t *index, struct er
     return describe(ncu, profile, err);
 }
 
-// The launch of a row of the details page, new if need be.
+// Finds or adds the launch of a row of the details page.
 static bool launch_of_row(struct ncu *ncu, size_t *index, struct err *err)
 {
     char text[KEY_BYTES];
@@ -132,7 +132,7 @@ static void put(double *at, double value, bool adds)
     *at = adds && !isnan(*at) ? *at + value : value;
 }
 
-// One value of a launch, as a number with either decimal mark.
+// Keeps a value of a launch as read with either decimal mark.
 static void take_value(struct ncu *ncu, size_t launch, const struct ncu_target *target,
                        struct str text)
 {
@@ -196,7 +196,7 @@ static bool take_launch(struct ncu *ncu, struct err *err)
     return true;
 }
 
-// Metrics have two underscores in their names, what describes a launch has none.
+// Names of metrics have two underscores in a row; those of columns that describe a launch do not.
 static bool keep_names(struct ncu *ncu, struct arena *names, struct str **kept, struct err *err)
 {
     *kept = arena_array(names, ncu->row.count, sizeof **kept, err);
@@ -379,8 +379,8 @@ static bool at_line(struct str head, struct str start)
     return at != SIZE_MAX && (at == 0 || head.at[at - 1] == '\n' || mark);
 }
 
-// What the profiler prints first may be longer than the head; then the name tells it from the text
-// that is printed without --csv.
+// What the profiler prints first may be longer than the head; then the file's name tells this from
+// the text that is printed without --csv.
 static enum format_likeness probe_ncu(struct str head, struct str filename)
 {
     bool table = at_line(head, STR("\"ID\",\"Process ID\""));

@@ -50,7 +50,7 @@ static const struct unit *unit_named(struct str name)
     return NULL;
 }
 
-// "Gbyte/second" and "Gbyte/s" as well.
+// Also of rates: "Gbyte/second", "Gbyte/s".
 static struct unit unit_of(struct str name)
 {
     const struct unit *known = unit_named(name);

@@ -12,11 +12,11 @@ struct ncu_target {
     enum profile_figure figure;
     unsigned stall;
     enum profile_stall_family family;
-    double factor; // to the base unit, times how often it counts
-    bool adds;     // to others of the figure
+    double factor; // to the base unit, times the operations of an instruction
+    bool adds;     // to other metrics of the figure
 };
 
-// The target of a metric by its name and unit; not known for all that are not kept.
+// The target of a metric by its name and unit; not `known` if the metric is not kept.
 struct ncu_target ncu_target_of(struct str name, struct str unit);
 
 // "1,234.56" or "1.234,56", by the decimal mark; false if it is no number.

@@ -32,7 +32,7 @@ static bool read_tables(struct nsys *nsys, struct err *err)
                                "record with --trace cuda,nvtx and the right to profile GPUs", err);
 }
 
-// Rows of other processes are most of a file with many.
+// In a file with many processes, most rows belong to others.
 static void read_own(struct nsys *nsys)
 {
     int64_t from = nsys->process, to = from | ~NSYS_PROCESS_BITS;

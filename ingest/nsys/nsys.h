@@ -15,11 +15,11 @@ struct nsys {
     struct text_table texts;
     struct nccl *nccl;
     int64_t process;          // globalPid of the process to read; FORMAT_WHOLE: the first one found
-    struct rows_only own[3];  // its rows
+    struct rows_only own[3];  // selects its rows, for database_only
     uint64_t used_devices;    // bits by number, below 64
     struct nsys_users *users; // of devices; NULL until a row names no process
     bool is_timed;            // some device event has times
-    uint64_t text_row;        // the first one that has text instead, from 1; 0 none
+    uint64_t text_row;        // the first row with text for a time, from 1; 0: none
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,
@@ -37,8 +37,8 @@ static inline int64_t nsys_tid(int64_t global)
 // Whether rows of a globalTid, VALUE_ABSENT if not given, belong to the process.
 bool nsys_is_own(const struct nsys *nsys, int64_t global);
 
-// The same, but a row that names no process belongs to one only: the only one that used the device
-// (-1: unknown), or else the first.
+// The same, but a row that names no process belongs to a single one: to the only one that used the
+// device (-1: unknown), or else to the first.
 MUST_CHECK bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own,
                           struct err *err);
 

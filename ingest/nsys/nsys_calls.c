@@ -5,7 +5,7 @@
 #define CALL_COLUMNS "start end globalTid correlationId nameId textId eventClass"
 enum { START, END, THREAD, CORRELATION, NAME, TEXT, CLASS };
 
-// Those of the driver have their own class in the runtime's table.
+// Driver calls are in the runtime's table, with their own class.
 static const struct call_table {
     const char *table;
     enum event_kind kind;
@@ -89,7 +89,7 @@ static bool take_call(void *context, const struct rows *rows, struct err *err)
 #define SYNC_COLUMNS "start end deviceId streamId globalPid correlationId syncType"
 enum { SYNC_DEVICE = 2, SYNC_STREAM, SYNC_PROCESS, SYNC_CORRELATION, SYNC_TYPE };
 
-// The words of Kineto.
+// Kineto's words.
 static const char *sync_word(int64_t type)
 {
     static const char *const words[] = {"Unknown", "Event Sync", "Stream Wait Event", "Stream Sync",
@@ -119,7 +119,7 @@ static bool take_sync(void *context, const struct rows *rows, struct err *err)
 #define MEMORY_COLUMNS "start globalPid deviceId address bytes memKind memoryOperationType"
 enum { MEMORY_PROCESS = 1, MEMORY_DEVICE, MEMORY_ADDRESS, MEMORY_BYTES, MEMORY_KIND, MEMORY_STEP };
 
-// Of device memory: what a framework's allocator takes from the driver.
+// Device memory only: what a framework's allocator takes from the driver.
 static bool take_allocation(void *context, const struct rows *rows, struct err *err)
 {
     enum { DEVICE_MEMORY = 2, RELEASE = 1, CUDA = 1 };

@@ -16,7 +16,7 @@ enum { MAX_METRICS = 4096 };
 
 struct metrics {
     struct nsys *nsys;
-    uint32_t count, last; // last: found
+    uint32_t count, last; // last: the one found last
     struct metric at[MAX_METRICS];
 };
 
@@ -51,7 +51,7 @@ static bool load_metrics(struct metrics *metrics, const char *table, const char 
     return true;
 }
 
-// Samples of a metric mostly follow each other, or those of its neighbor.
+// A sample is mostly of the same metric as the one before, or of the next metric.
 static const struct metric *find_metric(struct metrics *metrics, int64_t list, int64_t index)
 {
     struct metric key = {.list = list, .index = index};

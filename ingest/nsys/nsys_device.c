@@ -22,7 +22,8 @@ static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
                    "and with its name, such as job.sqlite");
 }
 
-// A table that was copied as text says so only here: each row by itself could be damage.
+// Notes the first row with text for a time: a single one may be damage, but a table without any
+// other kind was copied as text.
 static bool take_times(struct nsys *nsys, const struct rows *rows, struct event_record *record)
 {
     struct str text;
@@ -121,7 +122,7 @@ enum { BYTES = ACTIVITY_COUNT, COPY_KIND, FROM_KIND, TO_KIND };
 #define MEMSET_COLUMNS ACTIVITY_COLUMNS "bytes memKind"
 enum { MEMORY_KIND = ACTIVITY_COUNT + 1 };
 
-// The words of Kineto, so that copies of both have the same names.
+// Kineto's words, so that copies have the same names in traces of both.
 static const char *memory_word(int64_t kind)
 {
     static const char *const words[] = {"Pageable", "Pinned",        "Device",        "Array",
@@ -236,7 +237,7 @@ struct user {
 
 struct nsys_users {
     uint32_t count;
-    struct user at[FORMAT_MAX_PARTS]; // the last seen first, which is mostly the next one, too
+    struct user at[FORMAT_MAX_PARTS]; // the last seen first: it is mostly the next one, too
 };
 
 static uint64_t bit_of(int64_t device)
@@ -290,7 +291,7 @@ static struct nsys_users *find_users(struct database *database, struct err *err)
     return NULL;
 }
 
-// Whichever process is read.
+// Users among the rows of all processes, not only of the one that is read.
 static bool find_all_users(struct nsys *nsys, struct err *err)
 {
     database_only(nsys->tables.database, NULL);

@@ -46,7 +46,7 @@ static bool intern_address(struct trace_builder *builder, const struct rows *row
     return trace_builder_text(builder, (struct str){text, (size_t)len}, ERR_NO_POS, address, err);
 }
 
-// Events have the ordinal; a GPU that the process does not see has none.
+// Events name a device by its ordinal; a GPU that the process does not see has none.
 static bool take_device(void *context, const struct rows *rows, struct err *err)
 {
     const struct device_walk *walk = context;

@@ -45,7 +45,7 @@ struct total {
 enum { COUNTED_KINDS = 128 }; // newer versions have more than those that are known
 
 struct lengths {
-    struct total by_kind[COUNTED_KINDS]; // all of other tables than that of copies: 0
+    struct total by_kind[COUNTED_KINDS]; // tables other than that of copies use only 0
 };
 
 static bool take_length(void *context, const struct rows *rows, struct err *err)
@@ -113,7 +113,7 @@ struct range_count {
     int64_t open;
 };
 
-// Only by names of NCCL: a file may have any number of others.
+// Only for ranges with names of NCCL: a file may have any number of others.
 static void add_payload(const struct range_count *ranges, const struct rows *rows, struct str label)
 {
     enum { LONGEST = 64 };

@@ -6,7 +6,7 @@ struct gpu_walk {
     struct nsys_gpus *gpus;
 };
 
-// Columns: GPU, ordinal and, unless they are of the machine, the process.
+// Columns: GPU, ordinal and, if the table lists GPUs by process, the process.
 static bool take_gpu(void *context, const struct rows *rows, struct err *err)
 {
     const struct gpu_walk *walk = context;

@@ -7,7 +7,7 @@
 
 #define DTYPE        "Byte" // sizes are given in bytes, not in elements
 #define NOT_LAUNCHED INT64_MIN
-#define DEEPEST      64   // ranges within each other that are searched
+#define DEEPEST      64   // ranges before a call that are searched for the one around it
 #define MAX_GROUP    4096 // ranges in a group
 #define NONE         UINT32_MAX
 
@@ -334,7 +334,7 @@ static int64_t times(int64_t bytes, int64_t ranks)
     return ranks > 0 && !__builtin_mul_overflow(bytes, ranks, &all) ? all : VALUE_ABSENT;
 }
 
-// Of what all ranks gather or scatter, NCCL gives one rank's part.
+// Of what ranks gather, scatter or exchange, NCCL gives one rank's part.
 static void size_of(const struct message *message, int64_t ranks, struct collective *collective)
 {
     collective->in_elems = collective->out_elems = message->sent;

@@ -89,7 +89,7 @@ static int digit_of(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-// As much as a payload needs; some versions write text in hexadecimal.
+// Copies as much as a payload needs; some versions write it as hexadecimal text.
 static size_t take_bytes(struct str from, unsigned char to[MAX_PAYLOAD])
 {
     size_t len = 0;

@@ -38,8 +38,7 @@ struct nccl_payload {
 
 MUST_CHECK bool nccl_schemas_read(struct database *database, struct nccl_schemas *schemas,
                                   struct err *err);
-// payload: the bytes in binaryData, as they are or in hexadecimal. False if they are not
-// NCCL's.
+// bytes: those in binaryData, as they are or in hexadecimal. False if they are not NCCL's.
 bool nccl_payload_read(const struct nccl_schemas *schemas, int64_t domain, struct str bytes,
                        struct nccl_payload *payload);
 

@@ -115,7 +115,7 @@ struct domain {
 
 struct range_walk {
     struct nsys *nsys;
-    int64_t capture_ns; // its end, VALUE_ABSENT if unknown
+    int64_t capture_ns; // end of the recording, VALUE_ABSENT if unknown
     uint32_t domain_count;
     struct domain domains[MAX_DOMAINS];
 };
@@ -186,7 +186,7 @@ static bool note_nccl(const struct range_walk *walk, const struct rows *rows, st
     return !str_starts_with(text, STR("nccl")) || nccl_range(walk->nsys->nccl, &label, err);
 }
 
-// A range that ends on another thread gets its own track: it nests in neither.
+// A range that ends on another thread gets its own track: it nests on neither thread.
 static bool take_thread(const struct range_walk *walk, const struct rows *rows,
                         struct event_record *record, struct err *err)
 {

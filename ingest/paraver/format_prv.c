@@ -22,7 +22,7 @@ struct prv {
     int64_t states, event_lines, event_pairs, messages, message_bytes, comments, communicators,
         other;
     int64_t state_time[MOST_STATES]; // in units
-    str_id state_names[MOST_STATES]; // once used
+    str_id state_names[MOST_STATES]; // from before the header, else set when first used
     struct prv_rows rows;
     int64_t device_events;
 };

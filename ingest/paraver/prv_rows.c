@@ -24,7 +24,7 @@ static struct str trimmed(struct str text)
     return text;
 }
 
-// Takes the number that a text starts with, and what parts it from the next.
+// Takes the number that a text starts with.
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t len = 0;
@@ -198,7 +198,7 @@ bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err 
         qsort(rows->values, rows->value_count, sizeof *rows->values, by_group_and_value);
     if (!take_number(&rest, &tasks))
         return true;
-    if (str_starts_with(rest, STR(":("))) // of nsys2prv
+    if (str_starts_with(rest, STR(":("))) // as nsys2prv writes it
         rest = (struct str){rest.at + 1, rest.len - 1};
     if (!str_starts_with(rest, STR("(")))
         return true;
@@ -273,7 +273,7 @@ static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work w
            trace_builder_add(rows->builder, &record, err);
 }
 
-// Values without a name are sizes and numbers of the work, not work.
+// Values without a name are sizes and numbers that describe work, not work.
 bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
                     const int64_t pair[2], struct err *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of devices in a Paraver trace, as nsys2prv writes them: which threads they are (.row,
-// and the threads in the header), which event types mean device work (.pcf), and what is open on
-// them.
+// and the threads in the header), which event types mean device work (.pcf), and what work is open
+// on each.
 #ifndef INGEST_PARAVER_PRV_ROWS_H
 #define INGEST_PARAVER_PRV_ROWS_H
 

@@ -42,7 +42,7 @@ struct pickle_record {
     const struct machine *machine;
 };
 
-// What follows an opcode, or which constant or kind it stands for.
+// argument: the size of what follows the opcode, or the constant, kind or count it stands for.
 typedef bool run_op(struct machine *machine, unsigned argument, struct err *err);
 
 struct op {
@@ -176,7 +176,7 @@ static bool push_number(struct machine *machine, int64_t number, struct err *err
     return pickle_store_int(machine->pickle, number, &value, err) && push(machine, value, err);
 }
 
-// 4 bytes have a sign, fewer have none.
+// 4 bytes are signed, fewer are unsigned.
 static bool push_int(struct machine *machine, unsigned argument, struct err *err)
 {
     uint64_t bits;
@@ -185,7 +185,7 @@ static bool push_int(struct machine *machine, unsigned argument, struct err *err
     return push_number(machine, argument == 4 ? (int32_t)(uint32_t)bits : (int64_t)bits, err);
 }
 
-// An integer of any size with a sign, after its number of bytes.
+// A signed integer of any size, preceded by its number of bytes.
 static bool push_long(struct machine *machine, unsigned argument, struct err *err)
 {
     uint64_t len, bits;
@@ -250,8 +250,8 @@ const struct pickle *pickle_record_of(const struct pickle_record *record)
     return record->machine->pickle;
 }
 
-// The place of the stack's value `at` among the items of a list, which is below those and above the
-// key; -1 if that is not so, or too far to look.
+// The index of the stack's value `at` among the items of the list right above the key; -1 if there
+// is no such key, or too far down.
 static int64_t index_under(const struct machine *machine, size_t at, unsigned place)
 {
     const pickle_value key = pickle_value_of(PICKLE_TEXT, place);
@@ -286,8 +286,8 @@ static bool offer(struct machine *machine, const pickle_value *items, size_t cou
     return machine->take(machine->context, &record, taken, err);
 }
 
-// The dict on top of the stack, whose mark was taken last, becomes None. Unless it is pinned, what
-// else refers to what it is made of was numbered since.
+// Turns the dict on top of the stack, whose mark was taken last, into None. Unless it is pinned,
+// all else that refers to it or its parts has been numbered since it was made.
 static bool forget(struct machine *machine, pickle_value dict, struct err *err)
 {
     const struct mark *mark = &machine->mark[machine->marks];
@@ -326,7 +326,7 @@ static bool add_members(struct machine *machine, pickle_value dict, const pickle
     return pickle_store_members(machine->pickle, dict, items, count / 2, err);
 }
 
-// With what is above the mark, or the last values.
+// items: the values above the mark, or the last ones on the stack.
 static bool make(struct machine *machine, enum pickle_kind kind, const pickle_value *items,
                  size_t count, struct err *err)
 {

@@ -25,16 +25,16 @@ enum pickle_kind {
     PICKLE_NONE,
     PICKLE_BOOL,
     PICKLE_INT,
-    PICKLE_HUGE, // an integer beyond 64 bits, of which no more is kept
+    PICKLE_HUGE, // an integer beyond 64 bits, whose value is not kept
     PICKLE_FLOAT,
     PICKLE_TEXT, // as written: mostly UTF-8
     PICKLE_BYTES,
     PICKLE_LIST,
     PICKLE_TUPLE,
-    PICKLE_SET, // also frozen; items may repeat
+    PICKLE_SET, // or a frozenset; items may repeat
     PICKLE_DICT,
-    PICKLE_WIDE, // kept apart inside; pickle_kind_of says PICKLE_INT
-    PICKLE_ROW,  // a list that nothing is added to any more; pickle_kind_of says PICKLE_LIST
+    PICKLE_WIDE, // internal: an integer stored outside the value; pickle_kind_of says PICKLE_INT
+    PICKLE_ROW,  // internal: a list that no longer grows; pickle_kind_of says PICKLE_LIST
 };
 
 // A value of a pickle: its kind in the lowest four bits. Equal texts are equal numbers.
@@ -44,14 +44,14 @@ typedef uint32_t pickle_value;
 // A dict of which all members have been read: a record, of which a file may have millions. Lives
 // during the call only.
 struct pickle_record;
-// Whether the dict has a member of `keep` that is so named, and its value; else PICKLE_ABSENT.
+// The value of the dict's member keep[place]; PICKLE_ABSENT if it has none.
 pickle_value pickle_record_member(const struct pickle_record *record, unsigned place);
 const struct pickle *pickle_record_of(const struct pickle_record *record);
-// The list that will hold the record is an item of another list, which is the value of a member
-// of `keep`: which item; -1 if it is not so.
+// If the list that will hold the record is an item of the list that is the value of a member
+// keep[place]: its index there; else -1.
 int64_t pickle_record_index(const struct pickle_record *record, unsigned place);
-// *taken: that the record is not needed again. Its memory is used for the next one, and None is in
-// its place.
+// *taken: whether the record is not needed again. If so, its memory is used for the next one, and
+// None takes its place.
 typedef bool pickle_take(void *context, const struct pickle_record *record, bool *taken,
                          struct err *err);
 
@@ -70,8 +70,8 @@ MUST_CHECK struct pickle *pickle_load(const struct pickle_input *input, struct e
 void pickle_free(struct pickle *pickle); // NULL is allowed
 
 pickle_value pickle_root(const struct pickle *pickle);
-// How many bytes it was. A walk that sees more values than that meets some again and again, which
-// a hostile file can do without end: stop there.
+// How many bytes the pickle had. A walk that sees more values than that meets some again and again,
+// which in a hostile file may never end: stop there.
 uint64_t pickle_size(const struct pickle *pickle);
 
 static inline enum pickle_kind pickle_kind_of(pickle_value value)
@@ -94,7 +94,7 @@ bool pickle_is_kept(const struct pickle *pickle, pickle_value key, unsigned *pla
 // The member of a dict; PICKLE_ABSENT if there is none, or no dict. Takes a walk over all of it.
 pickle_value pickle_member(const struct pickle *pickle, pickle_value dict, pickle_value key);
 
-// A number that lists and tuples with the same items in them have in common; 0: this one has none.
+// A number shared by lists and tuples with the same items; 0: this one has none.
 uint32_t pickle_row(const struct pickle *pickle, pickle_value list);
 
 // Steps through the items of a list, tuple or set, or through the pairs of a dict, in the order of

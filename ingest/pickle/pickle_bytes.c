@@ -33,7 +33,7 @@ bool pickle_take_number(struct pickle_bytes *bytes, unsigned count, uint64_t *nu
     return true;
 }
 
-// How many of `count` bytes are there, at least one.
+// How many of `count` bytes are in the block, at least one.
 static bool piece(struct pickle_bytes *bytes, uint64_t count, size_t *there, struct err *err)
 {
     if (bytes->at == bytes->end && !load(bytes, err))

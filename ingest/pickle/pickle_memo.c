@@ -76,7 +76,7 @@ static pickle_value *copy(struct pickle_memo *memo, const pickle_value *page, st
     return made;
 }
 
-// A page between two that share its memory would part them: those after it get a copy.
+// Writing to a page between two that share its memory separates them: those after it get a copy.
 static bool part(struct pickle_memo *memo, size_t page, struct err *err)
 {
     const pickle_value *shared = memo->pages[page];
@@ -88,7 +88,7 @@ static bool part(struct pickle_memo *memo, size_t page, struct err *err)
     return rest;
 }
 
-// A separate page for what changes.
+// Gives a page that is about to change separate memory.
 static bool own(struct pickle_memo *memo, size_t page, struct err *err)
 {
     if (memo->pages[page] && !is_shared(memo, page))

@@ -118,7 +118,7 @@ static void put_slot(struct pickle_slots *slots, uint64_t hash, uint32_t number)
     slots->used++;
 }
 
-// Whether another number fits, so that a third stays free.
+// Whether another number fits with a third of the slots left free.
 static bool has_room(const struct pickle_slots *slots)
 {
     return (slots->used + 1) * 3 <= slots->cap * 2;
@@ -234,7 +234,7 @@ static bool same_row(const struct pickle *pickle, uint32_t a, uint32_t b)
     return memcmp(&rows[a], &rows[b], (size_t)(rows[a] + 1) * sizeof *rows) == 0;
 }
 
-// Room for a row of `count` values at the end, of which its number of values is set.
+// Makes room for a row of `count` values at the end and writes that number; the values follow.
 static uint32_t *start_row(struct pickle *pickle, size_t count, struct err *err)
 {
     if (count >= MAX_ROWS || pickle->row_count > MAX_ROWS - 1 - count) {
@@ -250,7 +250,7 @@ static uint32_t *start_row(struct pickle *pickle, size_t count, struct err *err)
     return &rows[pickle->row_count + 1];
 }
 
-// The same row as the one at the end, of which it frees the place; or that one.
+// Sets *row to an equal row that exists, which frees the one at the end, or else to that one.
 static bool finish_row(struct pickle *pickle, uint32_t *row, struct err *err)
 {
     struct pickle_slots *slots = &pickle->row_slots;

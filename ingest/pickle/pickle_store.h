@@ -13,8 +13,8 @@ struct pickle_text_place {
     uint32_t len;
 };
 
-// A container, or how it goes on: each addition to one that is not empty is its own node. The
-// first node links to the last, which links to the second, so that adding takes no walk.
+// A container, or the continuation of one: each addition to one that is not empty is a separate
+// node. The first node links to the last, which links to the second, so that adding takes no walk.
 struct pickle_node {
     uint32_t row, link; // 0: none
 };
@@ -62,7 +62,7 @@ MUST_CHECK bool pickle_store_container(struct pickle *pickle, enum pickle_kind k
 // Adds items to a list, tuple or set.
 MUST_CHECK bool pickle_store_items(struct pickle *pickle, pickle_value container,
                                    const pickle_value *items, size_t count, struct err *err);
-// Adds members to a dict: keys and values by turns. What is not to be kept is left out.
+// Adds members to a dict: keys and values in turn. Members not to keep are left out.
 MUST_CHECK bool pickle_store_members(struct pickle *pickle, pickle_value dict,
                                      const pickle_value *items, size_t pairs, struct err *err);
 
@@ -71,7 +71,8 @@ struct pickle_store_mark {
     size_t rows, wide;
 };
 struct pickle_store_mark pickle_store_mark(const struct pickle *pickle);
-// Frees the node of a dict and all after it. No row was added since, and nothing refers to them.
+// Frees the node of a dict and all after it. Only if no row was added since, and nothing refers to
+// those nodes.
 void pickle_store_forget(struct pickle *pickle, pickle_value dict,
                          const struct pickle_store_mark *mark);
 // The same value without a node from `first` on; None if it needs one.

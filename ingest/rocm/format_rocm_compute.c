@@ -26,16 +26,16 @@ enum sum {
     SUMS
 };
 
-// A sum is known if every counter is there that it needs.
+// A sum is known if every counter that it needs is there.
 static const struct term {
     enum sum sum;
     double factor;
     bool optional;            // not on all GPUs
-    const char *name, *older; // MI200
+    const char *name, *older; // older: on MI200
 } terms[] = {
     {DRAM_BYTES, 64, false, "TCC_EA0_RDREQ_sum", "TCC_EA_RDREQ_sum"},
     {DRAM_BYTES, -32, false, "TCC_EA0_RDREQ_32B_sum", "TCC_EA_RDREQ_32B_sum"},
-    {DRAM_BYTES, 64, true, "TCC_BUBBLE_sum", NULL}, // of 128 bytes
+    {DRAM_BYTES, 64, true, "TCC_BUBBLE_sum", NULL}, // reads of 128 bytes, counted as 64 above
     {DRAM_BYTES, 32, false, "TCC_EA0_WRREQ_sum", "TCC_EA_WRREQ_sum"},
     {DRAM_BYTES, 32, false, "TCC_EA0_WRREQ_64B_sum", "TCC_EA_WRREQ_64B_sum"},
     {FLOPS, 64, false, "SQ_INSTS_VALU_ADD_F16", NULL},
@@ -80,7 +80,7 @@ struct compute {
     struct csv *csv;
     struct csv_row row;
     size_t at[COLUMNS], terms[TERMS]; // SIZE_MAX: not there
-    bool rounded;                     // some time
+    bool rounded;                     // whether some time is
     double most_waves;                // of a compute unit; 0 unknown
     uint64_t rows;
 };
@@ -102,7 +102,7 @@ static void find_columns(struct compute *compute)
         if (compute->terms[t] == SIZE_MAX)
             compute->terms[t] = column_of(&compute->row, terms[t].older);
     }
-    // From MI200 on, which MI100 differs from by having no such matrix operations.
+    // MI200 or newer: MI100 has no such matrix operations.
     bool is_newer = column_of(&compute->row, "SQ_INSTS_VALU_MFMA_MOPS_F64") != SIZE_MAX;
     compute->most_waves = is_newer ? MOST_WAVES : 0;
 }
@@ -278,8 +278,8 @@ static bool has_counter_names(struct str head)
     return false;
 }
 
-// Each file with counters is of one more run of the job, so it is no trace even if its times are
-// good; timestamps.csv is one.
+// Each file with counters is from another run of the job, so it is no trace even if its times are
+// good; timestamps.csv is a trace.
 static enum format_likeness probe(struct str head, struct str filename)
 {
     (void)filename;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files of AMD's profilers with times: rocprofv3's kernel, API, marker and copy traces, the
-// same from rocpd, and results.csv of the old rocprof. Columns come in any order and go by their
-// names. Files of one process may follow one another in one (file_sets): each starts with its
+// same from rocpd, and results.csv of the old rocprof. Columns are in any order and are found by
+// their names. Files of one process may follow one another in one (file_sets): each starts with its
 // header, and that with the agents comes first.
 #include "ingest/csv/csv.h"
 #include "ingest/source/format.h"
@@ -170,7 +170,7 @@ static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct e
 
 // --- events -------------------------------------------------------------------------------------
 
-// Copies belong to the GPU, which only their direction shows.
+// A copy belongs to a GPU: the target if it goes to a device, else the source.
 static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
 {
     bool to = str_find(cell(csv, row, NAME), STR("_TO_DEVICE")) != SIZE_MAX;
@@ -220,7 +220,7 @@ static const char *direction_of(struct str text, const char **as_written)
     return NULL;
 }
 
-// The direction as newer versions write it, for which analyses look.
+// The direction as newer versions write it, which analyses look for.
 static struct str take_copy(const struct rocm_csv *csv, struct str direction, int64_t ns)
 {
     const char *word, *known = direction_of(direction, &word);
@@ -255,7 +255,7 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
 
 // --- other files of a set -----------------------------------------------------------------------
 
-// Devices are GPUs, counted.
+// GPUs are numbered in the order in which they are listed.
 static bool add_agent(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
     int64_t node = number(csv, row, NODE, -1);
@@ -301,7 +301,7 @@ static bool has_name(const struct csv_row *header, const char *column)
     return false;
 }
 
-// What follows a header.
+// Starts the rows that follow a header.
 static void start_block(struct rocm_csv *csv, const struct csv_row *header)
 {
     find_columns(csv, header);

@@ -12,7 +12,7 @@
 
 enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024 };
 
-// Correlations are a process's own.
+// Correlation ids are unique within a process only.
 #define PROCESS_CORRELATIONS (INT64_C(1) << 48)
 
 struct agent {
@@ -60,7 +60,7 @@ static int64_t handle_of(struct rocm_json *rocm, struct json_value value)
     if (value.type != JSON_OBJECT)
         return number_of(rocm, &value);
     while (json_cursor_member(&rocm->json, &key, &value)) {
-        // Reading a value ends the life of its key.
+        // Reading a value invalidates its key.
         bool is = str_equal(key, STR("handle")) || str_equal(key, STR("internal"));
         int64_t number = number_of(rocm, &value);
         handle = is ? number : handle;
@@ -207,7 +207,7 @@ static void read_kernel(struct rocm_json *rocm, int64_t index)
     buf_free(&plain);
 }
 
-// Operations have numbers of their own in each kind of record.
+// Operations are numbered separately in each kind of record.
 static int64_t operation_key(int64_t kind, int64_t operation)
 {
     bool fits = kind >= 0 && kind < INT32_MAX && operation >= 0 && operation <= INT32_MAX;

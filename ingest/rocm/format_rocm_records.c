@@ -232,7 +232,7 @@ static enum format_likeness probe_others(struct str head, struct str filename)
     return memory || samples || machine || limits ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// sqlitedb.py of rocprof puts nothing first, and writes numbers as texts.
+// sqlitedb.py of rocprof starts with an empty event, and writes numbers as texts.
 static enum format_likeness probe_old_json(struct str head, struct str filename)
 {
     (void)filename;

@@ -169,7 +169,7 @@ int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsign
     return rows_i64_or(rows, column, ID_NONE);
 }
 
-// False, and counted, if it has no times.
+// False if the row has no times, which is counted.
 static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event_kind kind,
                         struct event_record *record)
 {

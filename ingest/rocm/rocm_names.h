@@ -9,11 +9,11 @@
 // The kind of a call by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", "MARKER_CORE_API", ...
 enum event_kind rocm_call_kind(struct str domain);
 
-// The name of a kernel without what says that it is a kernel's descriptor: "gemm" of "gemm.kd" and
+// The name of a kernel without the ending that marks a kernel's descriptor: "gemm" of "gemm.kd" and
 // "gemm [clone .kd]".
 struct str rocm_kernel_name(struct str name);
 
-// The same of a text by its id, as text_table_intern.
+// Interns that name of a text by its id, as text_table_intern does.
 MUST_CHECK bool rocm_kernel_intern(struct text_table *texts, struct trace_builder *builder,
                                    int64_t id, str_id *interned, struct err *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rocpd_event says about each kernel, copy and call: most of what a large database needs to be
-// held in memory for, so a row takes five bytes where ids follow one another.
+// What rocpd_event says about each kernel, copy and call: most of what a large database requires in
+// memory, so a row takes five bytes where ids follow one another.
 #ifndef INGEST_ROCPD_EVENTS_H
 #define INGEST_ROCPD_EVENTS_H
 

@@ -68,7 +68,7 @@ static bool take_note(void *context, const struct rows *rows, struct err *err)
            add_note(&rocpd->notes, id, message, err);
 }
 
-// Without ids, which processes share.
+// Numbers the texts: processes use the same ids.
 static bool take_text(void *context, const struct rows *rows, struct err *err)
 {
     struct rocpd *rocpd = context;

@@ -173,7 +173,7 @@ static bool read_values(struct counting *all, struct err *err)
                              VALUE_COLUMNS, take_value, all, err);
 }
 
-// Without counters nothing of their tables is loaded: those of kernels may be long.
+// Loads nothing if there are no counters: the table of kernels may be long.
 bool rocpd_read_counters(struct rocpd *rocpd, struct err *err)
 {
     struct counting all = {.rocpd = rocpd};

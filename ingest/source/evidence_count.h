@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures for inspect of a file that is no trace, out of what was gathered from it.
+// Figures for inspect of a file that is no trace, from what was gathered from it.
 #ifndef INGEST_SOURCE_EVIDENCE_COUNT_H
 #define INGEST_SOURCE_EVIDENCE_COUNT_H
 

@@ -44,7 +44,7 @@ struct format_input {
     struct budget *budget;     // of working memory
     struct progress *progress; // may be NULL
     int64_t part;              // which process of the file; FORMAT_WHOLE: the only one
-    struct evidence *evidence; // of gather; or NULL
+    struct evidence *evidence; // for gather; or NULL
     struct str
         filename; // or the member's path, which may be all that says which rank it is; may be empty
     struct figures *figures; // where to say what was counted that the trace does not show; or NULL
@@ -75,7 +75,7 @@ enum { FORMAT_MAX_PARTS = 4096 };
 // The processes in a file.
 struct format_parts {
     uint32_t count;
-    int64_t at[FORMAT_MAX_PARTS]; // for format_input, none FORMAT_WHOLE
+    int64_t at[FORMAT_MAX_PARTS]; // values for format_input.part, never FORMAT_WHOLE
 };
 
 struct format {
@@ -85,14 +85,14 @@ struct format {
     enum format_kind kind;
     enum format_access access;
     const char *ending; // of file names, ".json"; NULL: none
-    bool common;        // other files have the same ending, so it is listed but says nothing
+    bool common;        // other files have the same ending, so it is listed but proves nothing
     // How it is recognized: by its first bytes, by a JSON member unique to it, or by the ending of
     // its name, whichever are set; or by a function instead.
     struct str magic;
     const char *member;
     enum format_likeness (*probe)(struct str head, struct str filename);
-    // One in a database: by a table unique to it; the names, as in database_has, separated by
-    // blanks.
+    // A format in a database is recognized by a table unique to it: names, as in database_has,
+    // separated by blanks.
     const char *tables;
     // How it is read: read, decode or unpack, depending on its kind; none if it is only recognized.
     // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
@@ -161,7 +161,8 @@ void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 bool format_has_ending(unsigned kinds, struct str filename);
 // The same with endings that other files have as well, such as ".csv": only their bytes tell.
 bool format_has_common_ending(unsigned kinds, struct str filename);
-// Whether it has one of a format that may hold several traces: an archive, or several processes.
+// Whether a name has the ending of a format that may hold several traces: an archive, or several
+// processes.
 bool format_may_be_many(struct str filename);
 
 #define FORMAT_MAX_LAYERS 2 // of compression: .json.gz within .zst can be read

@@ -9,7 +9,7 @@
 
 enum {
     MOST_PIECES = 1024, // at a time
-    SPARE = 3,          // of so many free cores one decompresses: scanning takes more
+    SPARE = 3,          // one in so many free cores decompresses: scanning takes more
 };
 
 struct frame {
@@ -47,7 +47,7 @@ void frames_begin(struct frames *frames, const struct frame_ops *ops, struct cor
     cores_hold(&frames->own);
 }
 
-// Returns the most text they can have.
+// Lists the pieces to unpack; returns the most text they can have.
 static size_t measure(struct frames *frames, struct str unread)
 {
     size_t most = 0;
@@ -90,7 +90,7 @@ static void give_back(struct frames *frames)
     frames->reserved = 0;
 }
 
-// Up to the first that is damaged.
+// Keeps the pieces before the first damaged one; returns their length.
 static size_t keep_good(struct frames *frames)
 {
     size_t good = 0, packed = 0, text = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pieces of a compressed stream that stand alone (frames of zstd, blocks of bgzip), decompressed
-// on several cores. A decompressor uses it between two pieces; whatever is not whole, too large or
-// damaged is left to it.
+// on several cores. A decompressor tries this between two pieces; those that are incomplete, too
+// large or damaged are left to it.
 #ifndef INGEST_SOURCE_FRAMES_H
 #define INGEST_SOURCE_FRAMES_H
 
@@ -24,13 +24,13 @@ struct frame_ops {
 struct frames {
     const struct frame_ops *ops;
     struct cores *lender;
-    unsigned reserved; // of its cores: others would take them all
+    unsigned reserved; // of the lender's cores: others would take them all
     struct cores own;
     char *packed; // FRAMES_PACKED, NULL: none
     char *text;
     size_t text_cap;
     struct frame *pieces; // the last that were unpacked
-    size_t count, piece;  // the one being read
+    size_t count, piece;  // piece: the one being read
     size_t at;            // of its text
 };
 
@@ -44,11 +44,11 @@ void frames_begin(struct frames *frames, const struct frame_ops *ops, struct cor
                   struct str unread);
 
 // Decompresses the pieces that `unread` starts with; returns their length. 0: none, or without any
-// text; then nothing is done ahead any more, so that a hostile file cannot make it try again and
-// again.
+// text; then nothing is done ahead any more, so that a hostile file cannot cause one attempt after
+// another.
 size_t frames_unpack(struct frames *frames, struct str unread);
 
-// Their text, as far as it was not read yet.
+// The rest of their text, up to cap bytes; 0 at its end.
 size_t frames_read(struct frames *frames, void *bytes, size_t cap);
 
 void frames_close(struct frames *frames);

@@ -86,7 +86,7 @@ bool lines_next(struct lines *lines, struct line *line, struct err *err)
     return end || len > 0;
 }
 
-// The length of whole lines in `there` bytes, of which the first `known` hold no end of one; 0 if
+// The length of whole lines in `there` bytes, of which the first `known` hold no line end; 0 if
 // more are needed.
 static size_t whole_lines(const char *at, size_t known, size_t there)
 {
@@ -94,7 +94,7 @@ static size_t whole_lines(const char *at, size_t known, size_t there)
     return end ? (size_t)(end - at) + 1 : 0;
 }
 
-// Of bytes that start with a line that is too long.
+// Takes the start of a line that is too long.
 static void take_long(const char *at, struct line *many)
 {
     const char *end = memrchr(at, '\r', LINES_MAX_BYTES);

@@ -13,7 +13,7 @@
 struct line {
     struct str text; // without its end; lives until the next line
     uint64_t pos;    // of its first byte
-    bool cut;        // it is longer
+    bool cut;        // the line is longer
 };
 
 struct lines {
@@ -31,7 +31,7 @@ MUST_CHECK bool lines_open(struct lines *lines, struct source *source, struct bu
                            struct err *err);
 void lines_close(struct lines *lines);
 
-// False at the end and on failure, which sets *err; it is ERR_NONE otherwise.
+// False at the end, with ERR_NONE in *err, and on failure, which sets it.
 MUST_CHECK bool lines_next(struct lines *lines, struct line *line, struct err *err);
 
 // Whole lines with their ends, as many as are there, for those who search faster than line by line.

@@ -78,14 +78,14 @@ enum source_coding source_coding_of(struct str head);
 // The bytes of `below` in a form that a decompressor reads, without compressing them; not plain.
 MUST_CHECK struct source *source_stored_open(struct source *below, enum source_coding coding,
                                              struct err *err);
-// The same bytes, readable at any position: `below` itself or, unless it is, a copy of it that is
-// written into the scratch file at once. ERR_UNSUPPORTED if there is none.
+// The same bytes, readable at any position: `below` itself if it is, else a copy that is written to
+// the scratch file at once. ERR_UNSUPPORTED without a scratch file.
 MUST_CHECK struct source *source_seekable_open(struct source *below, struct scratch scratch,
                                                struct err *err);
 // `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
 MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
 // Reads `below` ahead: the first block at once, all others on a separate thread if there are any.
-// Until its end the thread takes a core, if one is free.
+// The thread takes a core until it ends, if one is free.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct cores *cores,
                                             struct err *err);
 

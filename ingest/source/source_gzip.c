@@ -97,7 +97,7 @@ static size_t little(const unsigned char *at, int bytes)
     return value;
 }
 
-// By its one extra field, as bgzip writes it.
+// The length of a block by its only extra field, as bgzip writes it; 0: no such block.
 static size_t measure_block(struct str packed, size_t *most)
 {
     static const char head[] = "\x1F\x8B\x08\x04", field[] = "\x06\x00"

@@ -40,7 +40,7 @@ struct database {
     uint64_t size, taken;
     uint64_t steps, read_bytes; // of this walk
     uint32_t page_bytes;
-    uint64_t claimed;  // the size by its header
+    uint64_t claimed;  // the size that its header states
     struct buf tables; // names, each with its NUL
     const struct rows_only *only;
     struct database_state state;

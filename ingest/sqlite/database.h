@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An SQLite database from outside, read only. Its schema is as hostile as its bytes: nothing but
 // columns of tables is read, row by row in the order in which they are stored, with a limit on the
-// work that takes. Views, triggers, virtual tables and indexes are never used.
+// work that this takes. Views, triggers, virtual tables and indexes are never used.
 #ifndef INGEST_SQLITE_DATABASE_H
 #define INGEST_SQLITE_DATABASE_H
 
@@ -15,7 +15,7 @@ struct database;
 // What was wrong with a database; what could be read counts.
 struct database_state {
     bool cut;     // it ends early: rows are missing
-    bool damaged; // pages of it cannot be read: the same
+    bool damaged; // some pages cannot be read: rows are missing, too
     bool has_log; // it was still being written: the last rows are in a -wal file
 };
 
@@ -25,7 +25,7 @@ MUST_CHECK struct database *database_open(struct source *source, const atomic_bo
                                           struct err *err);
 void database_close(struct database *database); // NULL is allowed
 
-// How far it got, in bytes of the file; at most its size.
+// How far reading got, in bytes of the file; at most its size.
 uint64_t database_taken(const struct database *database);
 struct database_state database_state(const struct database *database);
 
@@ -70,7 +70,7 @@ MUST_CHECK bool rows_count(struct database *database, const char *table, int64_t
 MUST_CHECK bool rows_first(struct database *database, const char *table, const char *column,
                            int64_t *value, struct err *err);
 
-// Of a column, the integers to walk.
+// The integers of a column to which walks are limited.
 struct rows_only {
     const char *column;
     int64_t from, to;

@@ -31,7 +31,7 @@ void id_table_free(struct id_table *ids);
 MUST_CHECK bool id_table_add(struct id_table *ids, const struct id_row *row, struct err *err);
 void id_table_sort(struct id_table *ids);
 
-// NULL if there is none; of several with the same id the one with the least first value.
+// NULL if there is none; of several with the same id, the one with the lowest first value.
 const struct id_row *id_table_find(const struct id_table *ids, int64_t id);
 // One of its values, ID_NONE without the row.
 int64_t id_table_value(const struct id_table *ids, int64_t id, unsigned value);

@@ -28,8 +28,7 @@ void text_table_sort(struct text_table *texts);
 // The text of an id, false if there is none. Lives as long as the table.
 bool text_table_find(const struct text_table *texts, int64_t id, struct str *text);
 
-// Interns the text of an id; one that is not there becomes its number. Always with the same
-// builder.
+// Interns the text of an id, or the id as a number if it has no text. Always with the same builder.
 MUST_CHECK bool text_table_intern(struct text_table *texts, struct trace_builder *builder,
                                   int64_t id, str_id *interned, struct err *err);
 

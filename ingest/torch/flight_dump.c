@@ -201,7 +201,7 @@ void flight_list_open(struct flight_dump *dump)
     dump->elements = 0;
 }
 
-// What follows is left out once the text is long enough to be known by.
+// Once the text is long enough to recognize the list by, the rest is left out.
 static bool has_room(const struct flight_dump *dump)
 {
     return dump->list.len < MOST_LIST;

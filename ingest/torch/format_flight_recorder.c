@@ -17,8 +17,8 @@ static bool is_fresh(const struct reader *reader)
     return reader->visited <= pickle_size(reader->pickle);
 }
 
-// The next item of a list, or pair of a dict. All visits of a real dump are fewer than its bytes,
-// also if texts that it refers to again and again count by their length.
+// The next item of a list, or pair of a dict. A real dump takes fewer visits than it has bytes,
+// even if texts that it repeats count by their length.
 static bool next(struct reader *reader, struct pickle_walk *walk, pickle_value *key,
                  pickle_value *item)
 {

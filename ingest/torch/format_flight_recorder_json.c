@@ -173,7 +173,7 @@ static bool take_root(struct reader *reader, struct err *err)
     return ok;
 }
 
-// A dump without its last entries would make its rank look late, so one that is cut says nothing.
+// A dump without its last entries would make its rank look late, so one that is cut is refused.
 static bool check_end(const struct json_cursor *json, struct err *err)
 {
     if (json->stop == JSON_FAILED)

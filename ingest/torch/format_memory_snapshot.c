@@ -127,7 +127,7 @@ static bool grow_rows(struct reader *reader, struct err *err)
     return true;
 }
 
-// Most events have the frames of another one.
+// Most events share their frames with another one.
 static bool stack_of(struct reader *reader, pickle_value frames, uint32_t *stack, struct err *err)
 {
     uint32_t row = pickle_row(reader->pickle, frames);

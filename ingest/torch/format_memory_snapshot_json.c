@@ -39,7 +39,7 @@ static struct str decoded(struct buf *out, const struct json_value *value)
     return (struct str){out->at, out->len};
 }
 
-// After a failure to keep something.
+// Stops reading after a failure to keep something.
 static void check(struct snapshot *snapshot, bool ok, const struct err *err)
 {
     if (!ok)
@@ -287,7 +287,7 @@ static bool count_snapshot(const struct format_input *input, struct err *err)
     return snapshot_count(input, gather_snapshot, err);
 }
 
-// Of the members, mostly the first segments are in the head.
+// Mostly, the head ends within the first segments.
 static enum format_likeness probe_snapshot(struct str head, struct str filename)
 {
     (void)filename;

@@ -9,7 +9,7 @@
 #define MOST_STREAMS 4096u // of a device
 #define MOST_DEVICES 256u
 #define KEPT_BLOCKS  256u // of events; more streams than that may need a block again and again
-#define MOST_TIMES   32u  // that a block is looked for, on average
+#define MOST_TIMES   32u  // that a block may be looked up, on average
 
 static int64_t add_within(int64_t a, int64_t b)
 {
@@ -90,8 +90,8 @@ static void cover(struct device_pieces *pieces, enum piece_part part, int64_t fr
     }
 }
 
-// Events come in order of their start. What a part covers, so do all after it: until they are
-// subtracted, those count both.
+// Events come in order of their start. What a part covers counts for all parts after it, too, until
+// subtract_parts.
 static void add_event(struct reading *reading, enum piece_part part, int64_t begin_ns,
                       int64_t end_ns)
 {

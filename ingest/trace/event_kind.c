@@ -176,7 +176,7 @@ static bool window_communicates(const struct name_index *window, size_t begin, b
     return false;
 }
 
-// No name is too long: the reference looks at every byte.
+// In pieces, so that names of any length are searched to their end.
 static bool names_communication(struct str name)
 {
     struct name_index window;

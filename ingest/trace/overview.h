@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks of a run from afar: how their devices spend the time, in pieces of twice the length
-// from level to level, of each rank and of groups of 8, 64, 512, ... ranks. In a file, of which a
-// reader unpacks what it draws.
+// All ranks of a run from afar: how their devices spend the time, in pieces that double in length
+// from level to level, for each rank and for groups of 8, 64, 512, ... ranks. It is stored as a
+// file, of which a reader unpacks only what it draws.
 #ifndef INGEST_TRACE_OVERVIEW_H
 #define INGEST_TRACE_OVERVIEW_H
 
@@ -22,9 +22,9 @@
 #define OVERVIEW_MAX_PX    2048u
 #define OVERVIEW_MAX_LANES 128u
 
-// What is known of each piece. Of a rank, or of the ranks of a group: for these the medians, then
-// extremes. Idle shares of ranks are what is left; a rank that has no trace of the time has
-// OVERVIEW_WHOLE for compute and for communication.
+// What is known of each piece: the shares of a rank, or for a group the medians of its ranks, then
+// the extremes. The idle share of a rank is what is left; a rank or group without a trace of that
+// time has OVERVIEW_WHOLE for compute and for communication.
 enum overview_figure {
     OVERVIEW_COMPUTE,
     OVERVIEW_COMMUNICATION,
@@ -124,7 +124,7 @@ struct overview_source {
     // Opens a rank's trace, which is closed with trace_file_close.
     struct trace_file *(*open)(void *context, uint32_t index, struct err *err);
     const int64_t *ranks;
-    const struct piece_clock *clocks; // of each, complete once it was opened
+    const struct piece_clock *clocks; // of each rank, complete once its trace was opened
 };
 
 // Reads all traces once and writes the file. Both descriptors are of empty files and stay open:

@@ -252,7 +252,8 @@ static bool is_absent(uint8_t (*row)[OVERVIEW_BLOCK], uint32_t piece)
     return row[OVERVIEW_COMPUTE][piece] + row[OVERVIEW_COMMUNICATION][piece] > OVERVIEW_WHOLE;
 }
 
-// Where a piece's ranks are most idle and where they wait least, while the values are gathered.
+// Gathers a piece's values, and finds the ranks that are idle most and that wait least. Returns how
+// many have a trace of that time.
 static uint32_t gather(struct writing *writing, struct group group, uint32_t piece)
 {
     struct overview_block *block = &writing->block;

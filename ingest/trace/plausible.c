@@ -4,8 +4,8 @@
 
 #include "ingest/base/search.h"
 
-// How many events of a track start at or before the time, those at 0 apart: profilers write 0 for
-// times they do not know, for most events of some files.
+// How many events of a track start at or before the time, not counting those at 0: profilers write
+// 0 for times they do not know, for most events of some files.
 static uint32_t begun_on(const struct trace *trace, const struct track *track, int64_t time_ns)
 {
     const int64_t *begin_ns = trace->begin_ns + track->first;

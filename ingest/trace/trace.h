@@ -157,7 +157,7 @@ struct trace_group {
 // A setting of the job or of the profiler.
 struct trace_setting {
     str_id key, text;
-    int64_t number;  // that the text is, VALUE_ABSENT if it is none
+    int64_t number;  // the value of the text, VALUE_ABSENT if it is no number
     uint32_t unread; // 1: its value could not be understood
     uint32_t reserved;
 };
@@ -243,7 +243,7 @@ struct trace {
     struct trace_job job;
     const struct trace_device *devices;
     uint32_t device_count;
-    const struct trace_group *groups; // ascending by the id of the name, which differ
+    const struct trace_group *groups; // ascending by the ids of their names, which are distinct
     uint32_t group_count;
     const struct trace_setting *settings; // as in the file
     uint32_t setting_count;

@@ -22,7 +22,8 @@ struct trace_blocks {
 struct trace_blocks trace_blocks_of(const struct trace_file *file, enum section_id id);
 void trace_blocks_close(struct trace_blocks *blocks);
 
-// An element, valid as long. NULL with ERR_FORMAT if there is none.
+// An element, valid until TRACE_BLOCKS_KEPT other blocks were read. NULL with ERR_FORMAT if there
+// is none.
 MUST_CHECK const void *trace_blocks_element(struct trace_blocks *blocks, uint64_t index,
                                             struct err *err);
 

@@ -185,7 +185,7 @@ static bool add_launch_args(struct trace_builder *builder, const struct event_re
            append(builder, &builder->launch_args, &args, sizeof args, err);
 }
 
-// Operators without arguments that we keep have no row.
+// Operators without any argument that is kept have no row.
 static bool add_op_args(struct trace_builder *builder, const struct event_record *event,
                         uint32_t *index, struct err *err)
 {

@@ -28,7 +28,7 @@ struct trace_events {
     uint64_t uses;
 };
 
-// Events that overlap [from, to), and those without length at its bounds' start.
+// Events that overlap [from, to), also those without length at from.
 struct trace_window {
     int64_t from_ns, to_ns;
 };

@@ -143,7 +143,7 @@ static void learn(struct template *template, size_t i, uint64_t value)
     template->before = value;
 }
 
-// ARGS_NONE comes first, where the others make room for it.
+// With NEXT, ARGS_NONE has code 0; the codes below the one that it would have had move up by one.
 static uint64_t code_of(const struct template *template, uint64_t value, uint64_t expected,
                         uint32_t word)
 {

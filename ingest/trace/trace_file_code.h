@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the elements of a block are written before they are compressed: as differences from what is
-// expected, and the bytes of one significance side by side. As many bytes as before.
+// expected, with the bytes of one significance side by side. The number of bytes stays the same.
 //
 // A step repeats the one before it, and so does a layer: an event is expected to start as long
-// after the one before it, and to last as long, as the last time the two of these names followed
-// one another in the block. So what repeats is written as its differences from the template, and a
-// block can still be read without any other.
+// after the one before it, and to last as long, as the last time that events of these two names
+// followed one another in the block. So what repeats is written as its differences from the
+// template, and a block can still be read without those before it.
 #ifndef INGEST_TRACE_TRACE_FILE_CODE_H
 #define INGEST_TRACE_TRACE_FILE_CODE_H
 
@@ -13,7 +13,7 @@
 
 #define CODE_PLACES 4096u // of pairs of names; those that share a place only predict worse
 
-// What else is known of a block's events. Of other sections NULL.
+// What else is known of a block's events. NULL for other sections.
 struct code_events {
     const str_id *name;
     const uint8_t *kind;
@@ -32,8 +32,7 @@ bool trace_code_changes(enum section_id id);
 bool trace_code_needs_names(enum section_id id);
 bool trace_code_needs_kinds(enum section_id id);
 
-// Both ways; from and to do not overlap. count is that of a block at most. Any bytes can be
-// decoded.
+// A block or less, to encode or decode; from and to do not overlap. Any bytes can be decoded.
 struct code_block {
     enum section_id id;
     size_t count;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-// What decoding a block of events needs of others, and room for one.
+// What decoding a block of events needs of other blocks, and room for one.
 struct unpacking {
     uint64_t names, kinds; // the blocks that are here; UINT64_MAX: none
     str_id name[COLUMN_BLOCK];

@@ -7,8 +7,8 @@
 
 #define TRACE_MAX_TEXT ((size_t)64 << 10)
 
-// How much of a text to keep: not up to the middle of a secret, whose rest would no longer look
-// like one.
+// How much of a text to keep. The cut is never within a secret, of which the part that is kept
+// might no longer look like one.
 size_t trace_text_cut(struct str raw);
 
 #endif

@@ -179,7 +179,7 @@ static bool starts_with(const struct xplane *xplane, str_id name, const char *st
     return str_starts_with(text, str_of(start));
 }
 
-// Calls of the driver are named as the function, Python's frames start with "$".
+// Runtime and driver calls are named after the function; Python frames start with "$".
 static enum event_kind kind_of_host(const struct xplane *xplane, str_id name)
 {
     if (starts_with(xplane, name, "hip") || starts_with(xplane, name, "cuda"))
@@ -194,8 +194,8 @@ static bool is_far(uint64_t ps)
     return ps / 1000 > (uint64_t)TRACE_MAX_NS;
 }
 
-// What JAX's StepTraceAnnotation and TensorFlow's Trace mark has any name, so a mark as of
-// PyTorch's profiler goes with it.
+// What JAX's StepTraceAnnotation and TensorFlow's Trace mark may have any name, so a mark like
+// those of PyTorch's profiler is added.
 static bool add_step(struct xplane *xplane, struct event_record *record, int64_t step,
                      struct err *err)
 {
@@ -219,7 +219,7 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
         trace_builder_repair(xplane->builder, REPAIR_INCOMPLETE, ERR_NO_POS);
         return true;
     }
-    // The end is cut like the start, so that what follows without a gap still does.
+    // The end is truncated like the start, so that adjacent events stay adjacent.
     int64_t from_ns = (int64_t)(moment->offset_ps / 1000);
     record.begin_ns = line->time_ns + from_ns;
     record.dur_ns = (int64_t)((moment->offset_ps + moment->dur_ps) / 1000) - from_ns;

@@ -13,7 +13,7 @@ struct proto_file {
     uint64_t size;
     uint64_t at; // of the window
     size_t len;
-    bool damaged; // a field that is none, or past the end
+    bool damaged; // a field is invalid, or goes past the end
     char window[PROTO_WINDOW];
 };
 
