@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 bool curl_calls_load(struct curl_calls *calls, const char *what_for, struct err *err)
@@ -32,4 +34,12 @@ bool curl_calls_load(struct curl_calls *calls, const char *what_for, struct err 
         ok = found;
     }
     return ok || err_set(err, ERR_UNSUPPORTED, "install libcurl4 for %s", what_for);
+}
+
+int curl_calls_seek(void *sent, curl_off_t offset, int origin)
+{
+    if (origin != SEEK_SET || offset < 0)
+        return CURL_SEEKFUNC_FAIL;
+    *(uint64_t *)sent = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
 }

@@ -25,4 +25,8 @@ struct curl_calls {
 // what_for: "--url". ERR_UNSUPPORTED without the library. It stays loaded until the process ends.
 MUST_CHECK bool curl_calls_load(struct curl_calls *calls, const char *what_for, struct err *err);
 
+// For CURLOPT_SEEKFUNCTION; its data is a uint64_t, how much of a body was sent. Where a connection
+// that was kept turns out to be closed, libcurl sends the body again on a new one.
+int curl_calls_seek(void *sent, curl_off_t offset, int origin);
+
 #endif

@@ -319,6 +319,8 @@ static void set_body(const struct s3_client *client, CURL *curl, struct exchange
     client->calls.set(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)bytes);
     client->calls.set(curl, CURLOPT_READFUNCTION, give_body);
     client->calls.set(curl, CURLOPT_READDATA, exchange);
+    client->calls.set(curl, CURLOPT_SEEKFUNCTION, curl_calls_seek);
+    client->calls.set(curl, CURLOPT_SEEKDATA, &exchange->sent);
 }
 
 static void set_options(const struct s3_client *client, CURL *curl, const char *url,

@@ -202,6 +202,8 @@ static void set_body(struct http_client *client, struct exchange *exchange)
         set(curl, CURLOPT_UPLOAD, 1L);
         set(curl, CURLOPT_READFUNCTION, give);
         set(curl, CURLOPT_READDATA, exchange);
+        set(curl, CURLOPT_SEEKFUNCTION, curl_calls_seek);
+        set(curl, CURLOPT_SEEKDATA, &exchange->sent);
         set(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->file_bytes);
     } else if (strcmp(call->method, "HEAD") == 0) {
         set(curl, CURLOPT_NOBODY, 1L);
