@@ -227,7 +227,12 @@ test("the image holds the libraries that the program is linked with", async (con
   const packages = new Set(found.map((name) => name.replace(/t64$/, "")));
   assert.ok(packages.size >= 5, owners);
   for (const name of ["libcurl4", "libpq5"]) packages.add(name); // loaded when needed
-  for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
+  // Another release than the image's may number a library otherwise.
+  const same = /^VERSION_ID="12"$/m.test(readFileSync("/etc/os-release", "utf8"));
+  for (const name of packages) {
+    const expected = same ? name : name.replace(/\d+$/, "\\d+");
+    assert.match(stages.at(-1), new RegExp(`\\b${expected}\\b`));
+  }
   assert.match(stages.at(-1), /standalone \/usr\/local\/share\/stepscope\/standalone\n/);
 });
 
