@@ -149,13 +149,13 @@ async function steps_of(run) {
 test("an upload chooses what marks a step and how many to leave out", async () => {
   const trace = small_trace({ steps: 4 });
   for (const event of trace.traceEvents) {
-    event.name = event.name.replace("ProfilerStep#", "train_step#");
+    event.name = event.name.replace("ProfilerStep#", "turn#");
   }
   const file_of = file_part(Buffer.from(JSON.stringify(trace)));
-  const parts = [...fields({ run: "marked", step: "train_step*", warmup: 2 }), file_of];
+  const parts = [...fields({ run: "marked", step: "turn*", warmup: 2 }), file_of];
   assert.equal((await server.post(parts)).status, 202);
   const run = await server.settled("marked");
-  assert.equal(run.step, "train_step*");
+  assert.equal(run.step, "turn*");
   assert.equal(run.warmup, 2);
   const asked = "warm-up: excluded by request";
   assert.deepEqual(await steps_of("marked"), [[0, asked], [1, asked], [2, null], [3, null]]);
