@@ -138,7 +138,7 @@ static void note_wait(void *context, const struct atom *atom)
 // Without the profiler the host is faster by its time, and the device is the same. So what shorter
 // device events bring shows only without that time, and host work that is dropped takes its part of
 // it along: both replays leave it out. Claimed waits include it.
-static bool is_unrecorded(struct taking *taking)
+static bool leaves_out_recording(struct taking *taking)
 {
     enum finding_gain gain = taking->finding->gain;
     if (gain == FINDING_GAIN_DROPS || gain == FINDING_GAIN_FREE_HOST)
@@ -157,8 +157,9 @@ static bool simulate(const struct whatif *whatif, struct taking *taking, struct 
     if (!taking->call_of || !taking->dur)
         return false;
     memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
-    if (is_unrecorded(taking) && (!take_recording(taking, arena, err) ||
-                                  !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
+    if (leaves_out_recording(taking) &&
+        (!take_recording(taking, arena, err) ||
+         !whatif_replay(whatif, taking->dur, arena, &before_ns, err)))
         return false;
     if (taking->finding->gain == FINDING_GAIN_FREE_HOST)
         free_host(taking);

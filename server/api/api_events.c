@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-#define EVENTS_HELD_BYTES \
-    ((uint64_t)16 << 20) // a trace's blocks, a piece of output, and its compressor
+// A trace's blocks, a piece of output, and its compressor.
+#define EVENTS_HELD_BYTES ((uint64_t)16 << 20)
 
 // Held while an answer is sent.
 struct events_reply {

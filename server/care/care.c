@@ -206,8 +206,8 @@ static void note_clock(struct care *care)
     int64_t since_ns = believed_ns - care->noted_clock_ns;
     if (since_ns >= 0 && since_ns < HOUR_NS)
         return;
-    care->noted_clock_ns =
-        believed_ns; // even if storing fails, as on a full disk: an hour is often enough
+    // Even if storing fails, as on a full disk: an hour is often enough.
+    care->noted_clock_ns = believed_ns;
     if (!store_believe_clock(care->config.intake.store, believed_ns, &err))
         log_warn("noting which time is believed: %s", err.msg);
 }

@@ -163,8 +163,8 @@ static double f64(const struct stmt *stmt, int column)
 
 static struct str bytes(const struct stmt *stmt, int column)
 {
-    const char *first =
-        sqlite3_column_blob(at(stmt), column); // the data before the size, as documented
+    // The data before the size, as documented.
+    const char *first = sqlite3_column_blob(at(stmt), column);
     return (struct str){first ? first : "", (size_t)sqlite3_column_bytes(at(stmt), column)};
 }
 

@@ -26,8 +26,7 @@ struct event_source {
     size_t base;                 // the rank from whose first event the window counts
     int64_t from_ns, to_ns;      // to_ns -1: to the end
     bool device_only;
-    uint64_t
-        min_free_bytes; // free space on the disk of temporary files below which an export gives up
+    uint64_t min_free_bytes; // on the disk of temporary files; with less an export gives up
 };
 
 // Opens all ranks once for their times. Before any export.

@@ -114,8 +114,8 @@ static void build_head(const struct http_send *send, const struct request *reque
     add_content_headers(head, send, response);
     buf_printf(head, "Cache-Control: %s\r\nVary: Accept, Accept-Encoding\r\n",
                cache_control(response->cache));
-    if (response->etag
-            .len) // a stream is compressed into other bytes than the same answer in one piece
+    // A stream is compressed into other bytes than the same answer in one piece.
+    if (response->etag.len)
         buf_printf(head, "ETag: %s%.*s\r\n", response->stream.next && response->gzipped ? "W/" : "",
                    (int)response->etag.len, response->etag.at);
     for (size_t i = 0; i < response->header_count; i++) {

@@ -21,8 +21,7 @@ enum {
     RETRY_MS = 2000, // wait after the queue could not be read or written, or a process could not be
                      // started
     LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
-    POLL_MS =
-        1500, // on a shared store, where other services add and end jobs; mostly they send a notice
+    POLL_MS = 1500, // on a shared store, in case a notice from another service is lost
     MAX_WORKING = 256,
 };
 

@@ -333,9 +333,8 @@ static void add_settings(const struct group *group)
     }
 }
 
-enum {
-    TIME_COLUMNS = 5
-}; // a name, a candidate, and those of add_times, of which the last is the difference
+// A name, a candidate, and those of add_times, of which the last is the difference.
+enum { TIME_COLUMNS = 5 };
 
 static void add_times(struct document *doc, const struct table *table, size_t row)
 {

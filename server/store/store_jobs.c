@@ -85,8 +85,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 struct search {
     int64_t max_bytes;
     bool beside_others; // others claim at the same time
-    bool
-        needs_turn; // set by the search: which job is next is certain only while nobody else claims
+    bool needs_turn;    // set: which job is next is certain only while nobody else claims
 };
 
 // 0 if none can start.

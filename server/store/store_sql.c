@@ -104,8 +104,8 @@ bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids, size_
     return sql_end(stmt);
 }
 
-static const char id_digits[] =
-    "0123456789abcdefghjkmnpqrstvwxyz"; // without i, l, o and u: easy to read aloud
+// Without i, l, o and u: easy to read aloud.
+static const char id_digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
 enum { RUN_DIGITS = 8, OTHER_DIGITS = 12 };
 
 static size_t id_digit_count(char prefix)

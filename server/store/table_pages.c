@@ -112,9 +112,8 @@ static bool read_rest(struct store *store, struct table_cursor *cursor,
     keeping.report.arena = &keeping.arena;
     last.filter_count = 0;
     last.search = STR("");
-    last.offset = query->sort_count
-                      ? query->offset
-                      : 0; // without an order, rows before the page were left out already
+    // Without an order, rows before the page were left out already.
+    last.offset = query->sort_count ? query->offset : 0;
     bool ok = keep_matches(&keeping, &page->table, err) &&
               keep_rest(&keeping, store, cursor, err) &&
               table_select(kept_rows(&keeping) ? &keeping.report.tables[0] : &none, &last, arena,
