@@ -141,27 +141,37 @@ static void put_run_data(const struct run *run, struct buf *out)
                (long long)run->failed);
 }
 
+struct news_texts {
+    struct buf text, data, url;
+};
+
+// Adds an event with these texts, which it frees.
+static bool add_with_texts(const struct hook_news *news, struct hook_queue *queue,
+                           struct hook_event *event, struct news_texts *texts, struct err *err)
+{
+    event->text = (struct str){texts->text.at, texts->text.len};
+    event->url = (struct str){texts->url.at, texts->url.len};
+    event->data = (struct str){texts->data.at, texts->data.len};
+    event->at_ns = clock_wall_ns();
+    bool ok = buf_ok(&texts->text, err) && buf_ok(&texts->data, err) && buf_ok(&texts->url, err) &&
+              add(news, queue, event, err);
+    buf_free(&texts->text);
+    buf_free(&texts->data);
+    buf_free(&texts->url);
+    return ok;
+}
+
 static bool queue_run(const struct hook_news *news, struct hook_queue *queue, const struct run *run,
                       const char *key, struct err *err)
 {
-    struct buf text = {0}, data = {0}, url = {0};
-    put_run_text(run, &text);
-    put_run_data(run, &data);
-    buf_printf(&url, "%s/runs/%.*s", news->base_url, (int)run->id.len, run->id.at);
-    const struct hook_event event = {.key = key,
-                                     .type =
-                                         run->status == RUN_FAILED ? "run.failed" : "run.finished",
-                                     .project = run->project,
-                                     .text = {text.at, text.len},
-                                     .url = {url.at, url.len},
-                                     .data = {data.at, data.len},
-                                     .at_ns = clock_wall_ns()};
-    bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
-              add(news, queue, &event, err);
-    buf_free(&text);
-    buf_free(&data);
-    buf_free(&url);
-    return ok;
+    struct news_texts texts = {0};
+    put_run_text(run, &texts.text);
+    put_run_data(run, &texts.data);
+    buf_printf(&texts.url, "%s/runs/%.*s", news->base_url, (int)run->id.len, run->id.at);
+    struct hook_event event = {.key = key,
+                               .type = run->status == RUN_FAILED ? "run.failed" : "run.finished",
+                               .project = run->project};
+    return add_with_texts(news, queue, &event, &texts, err);
 }
 
 // What cannot be queued does not keep others from it.
@@ -265,22 +275,12 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
     if (str_compare(table_cell(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0 ||
         has_seen(news, queue, key))
         return true;
-    struct buf text = {0}, data = {0}, url = {0};
-    put_alert(table, row, &text, &data);
-    buf_printf(&url, "%s/alerts", news->base_url);
-    const struct hook_event event = {.key = key,
-                                     .type = "alert.raised",
-                                     .project = table_cell(table, row, ALERTS_PROJECT)->s,
-                                     .text = {text.at, text.len},
-                                     .url = {url.at, url.len},
-                                     .data = {data.at, data.len},
-                                     .at_ns = clock_wall_ns()};
-    bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
-              add(news, queue, &event, err);
-    buf_free(&text);
-    buf_free(&data);
-    buf_free(&url);
-    return ok;
+    struct news_texts texts = {0};
+    put_alert(table, row, &texts.text, &texts.data);
+    buf_printf(&texts.url, "%s/alerts", news->base_url);
+    struct hook_event event = {
+        .key = key, .type = "alert.raised", .project = table_cell(table, row, ALERTS_PROJECT)->s};
+    return add_with_texts(news, queue, &event, &texts, err);
 }
 
 static bool look_at_alerts(struct hook_news *news, struct hook_queue *queue, struct arena *arena,
