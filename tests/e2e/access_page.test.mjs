@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signing in, tokens and the audit log as people use them in a browser.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { assert_clean, axe_faults, launch, on_clean_page, open_page, settle, visit }
   from "./helpers/browser.mjs";
+import { guide_script } from "./helpers/documents.mjs";
 import { look_faults } from "./helpers/looks.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_program, run_shell, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { run_program, run_shell, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 const data = join(temporary("access"), "data");
@@ -263,12 +264,10 @@ test("without a need for tokens nothing of this shows", async () => {
   await open.stop();
 });
 
-test("the README's lines for tokens work, and notebooks can hold a token", async () => {
-  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
+test("the guide's lines for tokens work, and notebooks can hold a token", async () => {
   const folder = temporary("readme");
   writeFileSync(join(folder, "rank0.json.gz"), (await generate(small_job())).files[0].data);
-  const [, ci, curl] = blocks.find((text) => text.includes("token create"))
-    .replace(/^```.*$/gm, "").trim().split("\n").map((line) => line
+  const [, ci, curl] = guide_script("token create").split("\n").map((line) => line
       .replace("stepscope ", `${stepscope_bin()} `).replace("--data DIR", `--data ${data}`)
       .replace("http://HOST", server.base).replace("curl ", "curl -sS "));
   const reply = JSON.parse(await run_shell(`TOKEN=$(${ci})\n${curl}`, { cwd: folder }));

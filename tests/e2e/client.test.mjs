@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { read_document } from "./helpers/documents.mjs";
 import { sum } from "./helpers/figures.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { root, run_shell, run_status, skipped, temporary } from "./helpers/tools.mjs";
@@ -280,9 +281,8 @@ runs = Table.of_rows("runs", [run.info])`, "[run._repr_html_(), runs._repr_html_
   }
 });
 
-test("the README's lines for notebooks run as they stand", async () => {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const [, section] = /\n## Notebooks\n([\s\S]*?)\n## /.exec(readme);
+test("the guide's lines for notebooks run as they stand", async () => {
+  const [, section] = /\n## Notebooks\n([\s\S]*?)\n## /.exec(read_document("GUIDE.md"));
   const blocks = [...section.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
   assert.deepEqual(blocks.map(([, language]) => language).sort(), ["python", "python", "sh"]);
   const job = await generate(small_job("--seed", "3"));

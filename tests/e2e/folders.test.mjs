@@ -2,13 +2,14 @@
 // Folders of many ranks as jobs leave them: all in one request, or each host its own file at the
 // same time.
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { guide_script } from "./helpers/documents.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_shell, temporary } from "./helpers/tools.mjs";
+import { run_shell, temporary } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 let server;
@@ -52,7 +53,7 @@ test("many hosts upload their own ranks at once into one run", async () => {
   assert.equal(list.items.length, 1);
 });
 
-test("the README's lines for a job's folder work as they stand", async () => {
+test("the guide's lines for a job's folder work as they stand", async () => {
   const folder = temporary("exp42");
   const files = ["rank0.json.gz", "rank1.json.gz", "rank-2/t.json.gz", "rank-3/t.json.gz"];
   files.forEach((name, rank) => {
@@ -60,9 +61,7 @@ test("the README's lines for a job's folder work as they stand", async () => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, gzipSync(trace_of(rank)));
   });
-  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
-  const block = blocks.find((text) => text.includes("rank-*"));
-  const script = block.replace(/^```.*$/gm, "").replaceAll("http://HOST", server.base);
+  const script = guide_script("rank-*").replaceAll("http://HOST", server.base);
   await run_shell(`set -e\n${script.replaceAll("curl ", "curl -sS ")}`, { cwd: folder });
   const run = await server.settled("exp42");
   assert.equal(run.complete, true);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate as CI jobs use it: statuses, the three lines, curl, the README's lines; and the same for
+// A gate as CI jobs use it: statuses, the three lines, curl, the guide's lines; and the same for
 // files on the command line, with its exit codes.
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { guide_script } from "./helpers/documents.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -207,10 +208,8 @@ test("curl ends with 22 on a regression and has printed why", async () => {
   assert.equal((await curl("base=main@1&cand=none")).status, 22);
 });
 
-test("the README's lines for a job gate a change as they stand", async () => {
-  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
-  const script = blocks.find((text) => text.includes("/compare/gate"))
-    .replace(/^```.*$/gm, "").replaceAll("http://HOST", server.base);
+test("the guide's lines for a job gate a change as they stand", async () => {
+  const script = guide_script("/compare/gate").replaceAll("http://HOST", server.base);
   const profiles = (series) => {
     const folder = temporary("ci");
     REPEATS.forEach((number) => writeFileSync(join(folder, `profile-${number}.json.gz`),

@@ -2,15 +2,16 @@
 // Runs over time through the API: metadata, baselines, series with a planted change, and alerts
 // with people's decisions on them, across restarts and kills.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { csv_rows } from "./helpers/csv.mjs";
+import { guide_script } from "./helpers/documents.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_shell, temporary } from "./helpers/tools.mjs";
+import { run_shell, temporary } from "./helpers/tools.mjs";
 import { generate, small_json } from "./helpers/traces.mjs";
 
 const USUAL = 12;    // runs before the change
@@ -275,13 +276,11 @@ test("runs that come at once are each judged once", async () => {
   assert.equal((await server.get("/series?q=many")).items[0].points, 14);
 });
 
-test("the README's lines for runs over time work as they stand", async () => {
+test("the guide's lines for runs over time work as they stand", async () => {
   const folder = temporary("readme");
   writeFileSync(join(folder, "rank0.json.gz"), gzipSync(small_json()));
   const own = await start_server();
-  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
-  const block = blocks.find((text) => text.includes("/baselines/main"));
-  const script = block.replace(/^```.*$/gm, "").replaceAll("http://HOST", own.base);
+  const script = guide_script("/baselines/main").replaceAll("http://HOST", own.base);
   const said = await run_shell(`set -e\n${script.replaceAll("curl ", "curl -sS --fail-with-body ")
     .replace("/upload", "/upload?wait=60")}`, { cwd: folder });
   assert.match(said, /commit,step_median_ns/);

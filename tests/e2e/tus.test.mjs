@@ -2,15 +2,16 @@
 // Resumable uploads: the tus 1.0 protocol, and what happens to the upload.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { guide_script } from "./helpers/documents.mjs";
 import { Line } from "./helpers/line.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import {
-  root, run_program, run_shell, stepscope_bin, temporary, until,
+  run_program, run_shell, stepscope_bin, temporary, until,
 } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 import {
@@ -347,14 +348,12 @@ test("nobody but who began an upload sees it or goes on with it", async () => {
   await guarded.stop();
 });
 
-test("the README's loop goes on through lost connections", async () => {
+test("the guide's loop goes on through lost connections", async () => {
   const folder = temporary("loop");
   const big = Buffer.concat([file, Buffer.alloc(8 << 20, " ")]);
   writeFileSync(join(folder, "rank0.json.zst"), big);
   const line = await new Line().open(server.port);
-  const blocks = readFileSync(join(root, "README.md"), "utf8").match(/```sh\n[^]*?```/g);
-  const block = blocks.find((text) => text.includes("/api/v1/tus"));
-  const script = block.replace(/^```.*$/gm, "").replaceAll("http://HOST", line.base);
+  const script = guide_script("/api/v1/tus").replaceAll("http://HOST", line.base);
   line.cut_at = 3 << 20;
   const done = run_shell(`set +e; ${script}`, { cwd: folder });
   await until("the line is cut", () => !line.up);

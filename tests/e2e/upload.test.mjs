@@ -2,18 +2,19 @@
 // Uploads in every documented form, with plain curl and by hand.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { request as begin } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { csv_rows } from "./helpers/csv.mjs";
+import { read_document } from "./helpers/documents.mjs";
 import { http_bytes } from "./helpers/http.mjs";
 import { fields, file_part, multipart } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import {
-  root, run_program, run_shell, run_status, stepscope_bin, temporary, until,
+  run_program, run_shell, run_status, stepscope_bin, temporary, until,
 } from "./helpers/tools.mjs";
 import { generate, small_job, small_json, small_trace } from "./helpers/traces.mjs";
 
@@ -528,12 +529,12 @@ test("many clients upload ranks of one run at once", async () => {
 const OTHER_LINES = new RegExp("/(compare|client|inputs|events|whatif|comments|" +
   "api/v1/(agents|captures|views|figures|baselines|series|alerts|report|runs\\?))\\b");
 
-/** The README's curl lines that upload, without comments. */
-const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
+/** The curl lines of README and guide that upload, without comments. */
+const upload_lines = () => ["README.md", "GUIDE.md"].map(read_document).join("\n").split("\n")
   .filter((line) => line.startsWith("curl ") && !OTHER_LINES.test(line))
   .map((line) => line.replace(/\s+#.*$/, ""));
 
-test("every curl line of the README that uploads works as it stands", async () => {
+test("every curl line of README and guide that uploads works as it stands", async () => {
   const [{ data }, { data: other }] = job.files;
   const inputs = { "rank0.json.gz": gzipSync(data), "rank1.json.gz": gzipSync(other),
     "rank4.json": small_json({ names: ["rank4"] }) };
@@ -542,7 +543,7 @@ test("every curl line of the README that uploads works as it stands", async () =
   await run_shell("zstd -q -f rank0.json; cp rank0.json.zst rank3.json.zst", { cwd: folder });
   const make = ["token", "create", "--name", "me", "--scopes", "upload", "--data", server.data];
   const env = { ...process.env, TOKEN: (await run_program(stepscope_bin(), make)).trim() };
-  const lines = readme_lines();
+  const lines = upload_lines();
   assert.ok(lines.length >= 4, `${lines.length} curl lines`);
   for (const line of lines) {
     const real = line.replaceAll(/http:\/\/(HOST|127\.0\.0\.1:8080)/g, server.base);
