@@ -73,8 +73,10 @@ bool store_list_inputs(struct store *store, struct str run_id, struct arena *are
     struct stmt stmt =
         sql_begin(txn.db,
                   "SELECT " INPUT_COLUMNS " FROM input " INPUT_JOINS
-                  "WHERE input.run_id = ?1 OR input.parent IN "
-                  "(SELECT id FROM input WHERE run_id = ?1 AND parent IS NULL) "
+                  "WHERE input.id IN (SELECT id FROM input WHERE run_id = ?1 "
+                  "UNION ALL SELECT member.id FROM input AS archive "
+                  "JOIN input AS member ON member.parent = archive.id "
+                  "WHERE archive.run_id = ?1 AND archive.parent IS NULL) "
                   "ORDER BY coalesce(parent, input.id), parent IS NOT NULL, position",
                   err);
     sql_bind_text(&stmt, run_id);

@@ -66,10 +66,10 @@ static inline const struct db_kind *kind_of_test(void *const *state)
     return *state ? *state : &db_sqlite;
 }
 
-// Whether its tests can run here.
-static inline bool kind_start(const struct db_kind *kind)
+// Whether its tests can run here. settings: of a server.
+static inline bool kind_start_with(const struct db_kind *kind, const char *settings)
 {
-    if (kind == &db_sqlite || postgres_start(&kind_server))
+    if (kind == &db_sqlite || postgres_start_with(&kind_server, settings))
         return true;
     if (kind_server.programs[0]) {
         print_error("%s is installed, but its server cannot be made\n", kind->name);
@@ -77,6 +77,11 @@ static inline bool kind_start(const struct db_kind *kind)
     }
     print_message("SKIPPED on %s: install postgresql\n", kind->name);
     return false;
+}
+
+static inline bool kind_start(const struct db_kind *kind)
+{
+    return kind_start_with(kind, "");
 }
 
 static inline int run_on_kinds(const char *group, const struct CMUnitTest *tests, size_t count)

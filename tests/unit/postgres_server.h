@@ -80,8 +80,8 @@ static inline void postgres_place(const struct postgres_server *server, const ch
              server->folder, schema);
 }
 
-// False without PostgreSQL.
-static inline bool postgres_start(struct postgres_server *server)
+// settings: "-c NAME=VALUE ...", for this server alone. False without PostgreSQL.
+static inline bool postgres_start_with(struct postgres_server *server, const char *settings)
 {
     *server = (struct postgres_server){.folder = "/tmp/test_postgres.XXXXXX"};
     int status = -1;
@@ -96,18 +96,23 @@ static inline bool postgres_start(struct postgres_server *server)
         "[ -O $made ] || { initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync && "
         "cp -a data new && mv -T new $made; rm -rf new; }; "
         "[ -d data ] || cp -a $made data";
-    char serve[320];
+    char serve[600];
     snprintf(serve, sizeof serve,
              "exec postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
              "-c full_page_writes=off -c synchronous_commit=off -c wal_level=minimal "
              "-c max_wal_senders=0 -c jit=off "
-             "-c autovacuum=off -k %s",
-             server->folder);
+             "-c autovacuum=off -k %s %s",
+             server->folder, settings);
     waitpid(postgres_spawn(server, init), &status, 0);
     if (status != 0)
         return false;
     server->pid = postgres_spawn(server, serve);
     return true;
+}
+
+static inline bool postgres_start(struct postgres_server *server)
+{
+    return postgres_start_with(server, "");
 }
 
 #endif
