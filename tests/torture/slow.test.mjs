@@ -4,11 +4,11 @@
 // cuts of headers, which come first.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
-import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { start_server } from "../e2e/helpers/server.mjs";
 import { until } from "../e2e/helpers/tools.mjs";
 import { Health } from "./helpers/health.mjs";
+import { slow_client } from "./helpers/slow_clients.mjs";
 import { figure, is_long } from "./helpers/torture.mjs";
 import { used } from "./helpers/wire.mjs";
 
@@ -17,9 +17,6 @@ const CUT_LIMIT_MS = 30_000;
 const QUICK_CUT_LIMIT_MS = 13_000;
 const MIN_ASKED = 200;
 
-const HEAD = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ";
-const BODY = "Host: localhost\r\nContent-Length: 9000000\r\n\r\n";
-
 let server;
 
 before(async () => {
@@ -27,34 +24,9 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/**
- * @typedef {{socket: import("node:net").Socket, in_head: boolean, opened: number, cut_ms: number,
- *            said: string, timer: NodeJS.Timeout}} Slow
- */
-
-/** A client that keeps sending one byte a second until it is cut off. @returns {Slow} */
-function slow_client(i) {
-  const in_head = i % 2 === 0;
-  const socket = connect({ port: server.port, host: "127.0.0.1", noDelay: true });
-  const client = { socket, in_head, opened: performance.now(), cut_ms: 0, said: "", timer: null };
-  const cut = () => {
-    client.cut_ms ||= performance.now() - client.opened;
-    clearInterval(client.timer);
-    socket.destroy();
-  };
-  const first = in_head ? HEAD : `PUT /api/v1/runs/slow-${i}/ranks/0/trace HTTP/1.1\r\n${BODY}{`;
-  socket.on("connect", () => {
-    socket.write(first);
-    client.timer = setInterval(() => socket.write("x"), 1000);
-  });
-  socket.on("data", (text) => (client.said += text));
-  for (const event of ["end", "close", "error"]) socket.on(event, cut);
-  return client;
-}
-
 test(`${CLIENTS} slow clients take nothing from others and are cut off`, async () => {
   const health = await new Health(server).calibrate();
-  const clients = Array.from({ length: CLIENTS }, (_, i) => slow_client(i));
+  const clients = Array.from({ length: CLIENTS }, (_, i) => slow_client(server.port, i));
   await until("all are connected", () => clients.every(({ socket }) => !socket.connecting));
   const watched = is_long ? clients : clients.filter(({ in_head }) => in_head);
   const limit_ms = is_long ? CUT_LIMIT_MS : QUICK_CUT_LIMIT_MS;

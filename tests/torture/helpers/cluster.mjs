@@ -9,11 +9,16 @@ import { fast_tmpdir, root, run_program, run_shell, skipped, temporary, until }
   from "../../e2e/helpers/tools.mjs";
 
 const CLUSTER = join(root, "deploy/cluster");
+
+/** Why there is no balancer; false if there is one. @type {string | false} */
+export const no_balancer = existsSync("/usr/sbin/nginx") ? false
+  : skipped("what needs a balancer: install nginx-light");
+
 const LACKS = [
   [process.getuid?.() !== 0, "root, for network namespaces"],
   [no_postgres, "PostgreSQL: install postgresql"],
   [!existsSync("/usr/bin/radosgw"), "Ceph: install ceph-mon, ceph-osd and radosgw"],
-  [!existsSync("/usr/sbin/nginx"), "nginx: install nginx-light"],
+  [no_balancer, "nginx: install nginx-light"],
 ];
 const lack = LACKS.find(([is_missing]) => is_missing);
 

@@ -71,19 +71,25 @@ export function is_stored(data, contents) {
 }
 
 /**
- * Looks up what happened to a run that was touched, and settles what was unknown.
- * @param {{data: string, request: Function}} server @param {Run} run
+ * Looks up what happened to a run that was touched, and settles what was unknown. Returns whether
+ * it is there. @param {{request: Function}} server @param {Run} run
  */
-export async function look_after(server, run) {
+export async function look_up(server, run) {
   const reply = await server.request(`/api/v1/runs/${run.name}`);
   assert.ok([200, 404].includes(reply.status), `${run.name}: ${reply.status} ${reply.text}`);
   const is_there = reply.status === 200;
   if (run.state === "kept") assert.ok(is_there, `the acknowledged run ${run.name} is lost`);
   if (run.state === "gone") assert.ok(!is_there, `the deleted run ${run.name} is back`);
   run.state = is_there ? "kept" : "gone";
-  if (!is_there) return;
+  if (!is_there) return false;
   const { received } = reply.json;
   assert.equal(received, run.ranks.length, `${run.name} has ${received} files`);
+  return true;
+}
+
+/** The same, and its bytes are in the folder of the service. */
+export async function look_after(server, run) {
+  if (!await look_up(server, run)) return;
   for (const contents of run.ranks)
     assert.ok(is_stored(server.data, contents), `bytes of ${run.name} are lost`);
 }

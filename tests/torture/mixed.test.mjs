@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixed load through the balancer of deploy/ on three services that share PostgreSQL and S3, while
+// one of them is killed: uploads of every form, replacements, deletions, lists, comparisons,
+// tables, exports, waits for analyses, files that are none, clients that are slow or go away.
+// Nothing that was acknowledged is lost, requests to the others take no longer, and clients see no
+// failures but those that a balancer cannot hide. The long form has Ceph, and kills one after
+// another.
+// Timed: nothing runs beside it.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { fields, file_part } from "../e2e/helpers/multipart.mjs";
+import { no_postgres, start_postgres } from "../e2e/helpers/postgres.mjs";
+import { s3_keys, start_s3 } from "../e2e/helpers/s3.mjs";
+import { start_server } from "../e2e/helpers/server.mjs";
+import { chance, fast_tmpdir, temporary, until } from "../e2e/helpers/tools.mjs";
+import { Clients } from "./helpers/clients.mjs";
+import { free_port, no_balancer, no_cluster, start_balancer, start_engines }
+  from "./helpers/cluster.mjs";
+import { Health } from "./helpers/health.mjs";
+import { Ledger, look_up, verify_run } from "./helpers/ledger.mjs";
+import { slow_client } from "./helpers/slow_clients.mjs";
+import { figure, is_long, seed } from "./helpers/torture.mjs";
+
+const WARM_MS = is_long ? 5000 : 1500; // of load before a service is killed
+const AFTER_MS = is_long ? 15_000 : 4000; // and after it
+const KILLS = is_long ? 6 : 1;
+const SLOW = is_long ? 200 : 40;
+const WRITERS = 4;
+const READERS = 3;
+const WAIT_S = is_long ? 30 : 3;
+const LEAST_ASKED = 100;
+/** What was on its way to a service when that died is answered by then. */
+const DEATH_MS = 1500;
+/** A balancer cannot send these again: it passes bodies through as they come. */
+const WITH_BODY = ["POST", "PUT", "PATCH"];
+
+const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** PostgreSQL and S3: real ones, or a small PostgreSQL and the stand-in for S3. */
+async function make_engines() {
+  if (is_long) {
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: "stepscope",
+      AWS_SECRET_ACCESS_KEY: "stepscope" });
+    const engines = await start_engines();
+    return { options: engines.options(), stop: () => engines.kill() };
+  }
+  Object.assign(process.env, s3_keys);
+  const [postgres, s3] = [await start_postgres(), await start_s3()];
+  return { options: ["--store", await postgres.store("mixed"), "--blobs", s3.place()],
+    stop: () => s3.stop() };
+}
+
+/** What clients saw go wrong, and what of it they may see. */
+class Mishaps {
+  constructor() {
+    /** @type {{at: number, method: string, what: string, status: number}[]} */
+    this.list = [];
+    /** When a service was killed. @type {number[]} */
+    this.deaths = [];
+  }
+
+  note(method, what, status) {
+    this.list.push({ at: performance.now(), method, what, status });
+  }
+
+  is_of_a_death({ at }) {
+    return this.deaths.some((death) => at >= death && at <= death + DEATH_MS);
+  }
+
+  /** An answer that had begun ends early; a request whose body was on its way gets 502. */
+  may_be(mishap) {
+    return this.is_of_a_death(mishap) &&
+      (mishap.status === 0 || (mishap.status === 502 && WITH_BODY.includes(mishap.method)));
+  }
+
+  check() {
+    const bad = this.list.filter((one) => !this.may_be(one)).map((one) =>
+      `${one.method} ${one.what}: ${one.status}, ${this.deaths.map((death) =>
+        (one.at - death).toFixed(0)).join(" or ")} ms after a death`);
+    assert.deepEqual(bad, []);
+  }
+}
+
+/** The answer to a change that may be made or not. */
+class Unanswered extends Error {
+  constructor(form, status) {
+    super(form);
+    Object.assign(this, { method: form === "delete" ? "DELETE" : "PUT", status });
+  }
+}
+
+/** Clients that count what goes wrong and leave the run open then. */
+class MixedClients extends Clients {
+  /** @param {Mishaps} mishaps */
+  constructor(mishaps) {
+    super(new Ledger(), chance(seed), "m");
+    Object.assign(this, { mishaps, has_tus: true });
+  }
+
+  answered(form, reply, expected) {
+    // Sent again by the balancer, after the service that died had done it.
+    const is_gone = form === "delete" && reply.status === 404 &&
+      this.mishaps.is_of_a_death({ at: performance.now() });
+    if (reply.status >= 500) throw new Unanswered(form, reply.status);
+    if (!is_gone) super.answered(form, reply, expected);
+  }
+
+  /** A form that is answered when its file is analyzed. */
+  async analyzed(front) {
+    const run = this.begin(1, false);
+    const parts = [...fields({ run: run.name }), file_part(run.ranks[0][0].data, "rank0.json")];
+    this.answered("wait", await front.post(parts, `/upload?wait=${WAIT_S}`));
+    run.state = "kept";
+    return run;
+  }
+}
+
+const OF_A_RUN = ["", "/summary", "/kernels?limit=all&format=csv", "/operators", "/findings",
+  "/breakdown", "/timeline", "/trust", "/parts", "/workbook", "/events?format=perfetto",
+  "/events?format=chrome", "/ranks/0/trace", "/inputs", "/comments"];
+const OF_ALL = ["runs?limit=50", "runs?sort=-step_median_ns", "runs?q=m1", "series", "alerts",
+  "figures", "storage", "bin", "baselines"];
+
+class Load {
+  constructor(front, mishaps) {
+    Object.assign(this, { front, mishaps, is_on: false, reads: 0, refused: 0, aborted: 0 });
+    this.clients = new MixedClients(mishaps);
+    this.random = chance(seed + 1);
+  }
+
+  one_of(list) {
+    return list[Math.floor(this.random() * list.length)];
+  }
+
+  async repeat(work) {
+    while (this.is_on) await work();
+  }
+
+  /** A change; what is not answered stays open until the end. */
+  async change(step) {
+    const run = await step().catch((error) => {
+      if (error.code === "ERR_ASSERTION") throw error;
+      const { method = "PUT", status = 0, message } = error;
+      this.mishaps.note(method, message, status);
+    });
+    if (run) run.busy = false;
+  }
+
+  async read() {
+    const kept = this.clients.ledger.in_state("kept").map(({ name }) => name);
+    const [base, cand] = [this.one_of(kept), this.one_of(kept)];
+    const path = `/api/v1/${this.one_of([
+      () => this.one_of(OF_ALL),
+      () => `runs/${base}${this.one_of(OF_A_RUN)}`,
+      () => `compare${this.one_of(["", "/runs", "/waterfall"])}?base=${base}&cand=${cand}`,
+    ])()}`;
+    const reply = await this.front.request(path).catch(() => ({ status: 0, text: "cut" }));
+    if (reply.status === 0 || reply.status >= 500) {
+      this.mishaps.note("GET", `${path} ${reply.text.slice(0, 200)}`, reply.status);
+    } else if (reply.status === 200) {
+      this.reads++;
+    }
+  }
+
+  async send_noise() {
+    const reply = await this.front.request("/api/v1/runs/noise/ranks/0/trace?replace=true",
+      { method: "PUT", body: randomBytes(20_000) }).catch(() => ({ status: 0 }));
+    if (reply.status === 0 || reply.status >= 500) this.mishaps.note("PUT", "noise", reply.status);
+    else this.refused++;
+    await pause(100);
+  }
+
+  /** Goes away in the middle of an upload, or of an answer. */
+  go_away() {
+    const kept = this.clients.ledger.in_state("kept").map(({ name }) => name);
+    const head = this.random() < 0.5
+      ? "PUT /api/v1/runs/away/ranks/0/trace HTTP/1.1\r\nContent-Length: 1000000\r\n"
+      : `GET /api/v1/runs/${this.one_of(kept)}/events HTTP/1.1\r\n`;
+    const socket = connect(this.front.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(`${head}Host: localhost\r\n\r\n${"x".repeat(10_000)}`);
+    this.aborted++;
+    return pause(this.random() * 50).then(() => socket.destroy());
+  }
+
+  /** All of it, until it is stopped. */
+  async start() {
+    const { clients, front } = this;
+    this.is_on = true;
+    await this.change(() => clients.multipart(front)); // there is something to read
+    // Each of another address: the balancer lets none have more than 64 requests at a time.
+    this.slow = Array.from({ length: SLOW }, (_, i) =>
+      slow_client(front.port, i, `127.0.1.${1 + i % 250}`));
+    const many = (count, work) => Array.from({ length: count }, () => this.repeat(work));
+    this.done = Promise.all([
+      ...many(WRITERS, () => this.change(() => clients.step(front))),
+      ...many(2, () => this.change(() => clients.analyzed(front))),
+      ...many(READERS, () => this.read()),
+      ...many(1, () => this.send_noise()),
+      ...many(2, () => this.go_away())]);
+    this.done.catch(() => {}); // awaited later
+  }
+
+  stop() {
+    this.is_on = false;
+    this.slow.forEach(({ socket }) => socket.destroy());
+    return this.done;
+  }
+
+  get text() {
+    const forms = Object.entries(this.clients.acknowledged).map(([form, count]) =>
+      `${form} ${count}`).join(", ");
+    return `${this.reads} reads, ${forms}, ${this.refused} files that are none, ` +
+      `${this.aborted} clients that went away, beside ${SLOW} slow ones; ` +
+      `${this.mishaps.list.length} requests cut or answered 502 in the moment of a death`;
+  }
+}
+
+/** Everything that was acknowledged is there, whichever service is asked, and nothing else. */
+async function verify(load, servers) {
+  const { clients } = load;
+  const random = chance(seed);
+  const any = () => servers[Math.floor(random() * servers.length)];
+  for (const upload of [...clients.unfinished]) await clients.resume(any(), upload);
+  for (const run of clients.ledger.runs.values()) await look_up(any(), run);
+  for (const run of clients.ledger.in_state("kept")) await verify_run(any(), run);
+  const { items } = await any().get("/runs?limit=all&fields=name");
+  const kept = clients.ledger.in_state("kept").map(({ name }) => name).sort();
+  assert.deepEqual(items.map(({ name }) => name).filter((name) => name.startsWith("m")).sort(),
+    kept, "runs that nobody uploaded");
+  return kept.length;
+}
+
+/** One of three is killed; the others are watched. @returns {Promise<string>} their times */
+async function kill_one(servers, victim, load) {
+  const others = servers.filter((server) => server !== victim);
+  const health = others.map((server) => new Health(server));
+  for (const one of health) await one.calibrate();
+  await load.start();
+  await pause(WARM_MS);
+  const end = performance.now() + AFTER_MS;
+  const watching = Promise.all(health.map((one) => one.watch(() => performance.now() < end)));
+  load.mishaps.deaths.push(performance.now());
+  await victim.kill();
+  await watching;
+  await load.stop();
+  health.forEach((one) => one.check(LEAST_ASKED));
+  return health.map(({ text }) => text).join("; ");
+}
+
+const skip = no_postgres || no_balancer || (is_long && no_cluster);
+
+test(`mixed load does not notice that a service dies, ${KILLS} times`,
+  { skip, timeout: is_long ? 900_000 : 120_000 }, async () => {
+    const engines = await make_engines();
+    const start = async () => start_server({ data: join(temporary("node", fast_tmpdir()), "data"),
+      crowd: true, options: [...engines.options, "--jobs", "1", "--bin-days", "0", "--listen",
+        `127.0.0.1:${await free_port()}`] });
+    const servers = [await start(), await start(), await start()];
+    const balancer = await start_balancer(servers.map(({ port }) => port));
+    const front = Object.assign(Object.create(servers[0]), { port: balancer.port,
+      base: `http://127.0.0.1:${balancer.port}` });
+    const load = new Load(front, new Mishaps());
+    for (let i = 0; i < KILLS; i++) {
+      const at = i % servers.length;
+      const times = await kill_one(servers, servers[at], load);
+      figure("C1", `one of three killed in mixed load: ${times}`);
+      const { data, options } = servers[at];
+      servers[at] = await start_server({ data, crowd: true, options });
+    }
+    const kept = await verify(load, servers);
+    load.mishaps.check();
+    figure("C1", `${load.text}; ${kept} runs kept, 0 lost`);
+    await Promise.all(servers.map((server) => server.stop()));
+    balancer.stop();
+    engines.stop();
+  });
