@@ -114,10 +114,11 @@ static bool add_edge(struct graph_build *build, const struct held *held, uint32_
     return graph_build_edge(build, held->node, to, held->lag_ns, err);
 }
 
-// What is missing to the start after the last hold: a short delay is the event's own. Work that the
-// recording lacks is a node. The rest is not explained, and the replay starts too early.
+// What is missing to the start after the last hold: a short delay is the event's own. What came
+// before the first event of a stream was not recorded, and is a node. The rest is not explained,
+// and the replay starts too early.
 static bool add_missing(struct graph_build *build, struct held *last, uint32_t device,
-                        bool unrecorded, struct err *err)
+                        struct err *err)
 {
     struct rank_graph *graph = build->graph;
     const struct device_event *event = &build->facts->devices[device];
@@ -126,9 +127,7 @@ static bool add_missing(struct graph_build *build, struct held *last, uint32_t d
         last->lag_ns += missing_ns;
         return true;
     }
-    // What came before the first event of a stream was not recorded.
-    bool seen = event->launch != FACTS_NONE && build->previous[device] != FACTS_NONE;
-    if (!unrecorded && seen) {
+    if (event->launch != FACTS_NONE && build->previous[device] != FACTS_NONE) {
         graph->unexplained_ns += missing_ns;
         return true;
     }
@@ -138,14 +137,17 @@ static bool add_missing(struct graph_build *build, struct held *last, uint32_t d
            add_edge(build, last, node, err) && graph_build_edge(build, node, device, 0, err);
 }
 
-static bool add_edges(struct graph_build *build, struct holds *holds, uint32_t device,
-                      bool unrecorded, struct err *err)
+static void note_known(struct graph_build *build, const struct held *last, uint32_t device)
 {
     const struct device_event *event = &build->facts->devices[device];
-    struct held *last = last_hold(holds);
-    bool known = event->launch != FACTS_NONE || event->begin_ns - last->ready_ns <= START_NS;
-    build->graph->known_ns += known ? event->end_ns - event->begin_ns : 0;
-    if (!add_missing(build, last, device, unrecorded, err))
+    if (event->launch != FACTS_NONE || event->begin_ns - last->ready_ns <= START_NS)
+        build->graph->known_ns += event->end_ns - event->begin_ns;
+}
+
+static bool add_edges(struct graph_build *build, struct holds *holds, uint32_t device,
+                      struct err *err)
+{
+    if (!add_missing(build, last_hold(holds), device, err))
         return false;
     for (uint32_t h = 0; h < holds->count; h++)
         if (!add_edge(build, &holds->at[h], device, err))
@@ -163,37 +165,128 @@ static bool add_lead(struct graph_build *build, uint32_t device, struct err *err
            graph_build_edge(build, node, device, 0, err);
 }
 
-static void mark_unrecorded(const struct gap_list *gaps, uint8_t *unrecorded)
+// --- work that the recording lacks --------------------------------------------------------------
+
+// Of one GPU. While such work runs, nothing else does: it starts when all that was running has
+// ended, and all that follows waits for it.
+struct lacking {
+    const struct gap_list *gaps;
+    uint32_t at;   // the first gap that ends later
+    uint32_t node; // of the last such work, or REPLAY_NONE
+    int64_t end_ns;
+    uint32_t row; // the last one with events since then, or FACTS_NONE
+};
+
+struct device_row {
+    uint32_t latest; // event since then that ends last, or FACTS_NONE
+    uint32_t before; // another row with events since then, or FACTS_NONE
+};
+
+struct walk {
+    struct lacking *lacking; // per GPU
+    struct device_row *rows; // per row of the trace
+    uint32_t *last;          // per launch: see earlier_in_graph
+};
+
+static bool start_walk(const struct graph_build *build, struct walk *walk, struct err *err)
 {
-    for (uint32_t g = 0; g < gaps->count; g++)
-        if (gaps->gaps[g].cause == IDLE_UNRECORDED && gaps->gaps[g].next != FACTS_NONE)
-            unrecorded[gaps->gaps[g].next] = 1;
+    const struct facts *facts = build->facts;
+    struct arena *arena = build->scratch;
+    uint32_t tracks = facts->trace->track_count;
+    walk->lacking = arena_room(arena, (size_t)facts->gpu_count + 1, sizeof *walk->lacking, err);
+    walk->rows = arena_room(arena, (size_t)tracks + 1, sizeof *walk->rows, err);
+    walk->last = arena_room(arena, (size_t)facts->launch_count + 1, sizeof *walk->last, err);
+    if (!walk->lacking || !walk->rows || !walk->last)
+        return false;
+    for (uint32_t g = 0; g < facts->gpu_count; g++)
+        walk->lacking[g] = (struct lacking){facts->gpu_gaps ? &facts->gpu_gaps[g] : &facts->gaps, 0,
+                                            REPLAY_NONE, 0, FACTS_NONE};
+    for (uint32_t t = 0; t < tracks; t++)
+        walk->rows[t] = (struct device_row){FACTS_NONE, FACTS_NONE};
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        walk->last[l] = FACTS_NONE;
+    return true;
+}
+
+// The gap that the event ends and in which the recording lacks work, or NULL.
+static const struct gap *lacks_before(struct lacking *lacking, uint32_t device)
+{
+    const struct gap_list *gaps = lacking->gaps;
+    while (lacking->at < gaps->count && gaps->gaps[lacking->at].next < device)
+        lacking->at++;
+    const struct gap *gap = lacking->at < gaps->count ? &gaps->gaps[lacking->at] : NULL;
+    return gap && gap->next == device && gap->cause == IDLE_UNRECORDED && gap->before != FACTS_NONE
+               ? gap
+               : NULL;
+}
+
+static bool add_lacking(struct graph_build *build, struct walk *walk, struct lacking *lacking,
+                        const struct gap *gap, struct err *err)
+{
+    uint32_t track = build->facts->devices[gap->next].track;
+    struct work_node work = graph_build_work(gap->next, track, WORK_UNRECORDED);
+    if (!graph_build_other(build, work, gap->end_ns - gap->begin_ns, &lacking->node, err))
+        return false;
+    lacking->end_ns = gap->end_ns;
+    while (lacking->row != FACTS_NONE) {
+        struct device_row *row = &walk->rows[lacking->row];
+        if (!graph_build_edge(build, row->latest, lacking->node, 0, err))
+            return false;
+        lacking->row = row->before;
+        *row = (struct device_row){FACTS_NONE, FACTS_NONE};
+    }
+    return true;
+}
+
+// The first event of its row to follow such work waits for it; what is behind it on that row does
+// so by that.
+static bool hold_lacking(struct graph_build *build, struct walk *walk, struct holds *holds,
+                         uint32_t device, struct err *err)
+{
+    const struct device_event *devices = build->facts->devices;
+    uint32_t track = devices[device].track;
+    struct lacking *lacking = &walk->lacking[build->facts->track_gpu[track]];
+    struct device_row *row = &walk->rows[track];
+    const struct gap *gap = lacks_before(lacking, device);
+    if (gap && !add_lacking(build, walk, lacking, gap, err))
+        return false;
+    if (row->latest == FACTS_NONE) {
+        if (lacking->node != REPLAY_NONE)
+            add_hold(build, holds, (struct held){lacking->node, 0, lacking->end_ns},
+                     devices[device].begin_ns);
+        *row = (struct device_row){device, lacking->row};
+        lacking->row = track;
+    } else if (devices[device].end_ns > devices[row->latest].end_ns) {
+        row->latest = device;
+    }
+    return true;
+}
+
+// --- all ----------------------------------------------------------------------------------------
+
+static bool add_one(struct graph_build *build, struct walk *walk, uint32_t device, struct err *err)
+{
+    struct holds holds = {.count = 0};
+    add_launch(build, &holds, device);
+    add_device(build, &holds, device, build->previous[device]);
+    for (uint32_t a = build->first_await[device]; a != FACTS_NONE; a = build->awaits[a].next)
+        add_device(build, &holds, device, build->awaits[a].device);
+    add_device(build, &holds, device, earlier_in_graph(build, device, walk->last));
+    add_suspect(build, &holds, device);
+    if (holds.count)
+        note_known(build, last_hold(&holds), device);
+    if (!hold_lacking(build, walk, &holds, device, err))
+        return false;
+    return holds.count ? add_edges(build, &holds, device, err) : add_lead(build, device, err);
 }
 
 bool graph_build_devices(struct graph_build *build, struct err *err)
 {
-    const struct facts *facts = build->facts;
-    uint8_t *unrecorded = arena_array(build->scratch, (size_t)facts->device_count + 1, 1, err);
-    uint32_t *last = arena_room(build->scratch, (size_t)facts->launch_count + 1, sizeof *last, err);
-    if (!unrecorded || !last)
+    struct walk walk;
+    if (!start_walk(build, &walk, err))
         return false;
-    for (uint32_t l = 0; l < facts->launch_count; l++)
-        last[l] = FACTS_NONE;
-    mark_unrecorded(&facts->gaps, unrecorded);
-    for (uint32_t g = 0; facts->gpu_gaps && g < facts->gpu_count; g++)
-        mark_unrecorded(&facts->gpu_gaps[g], unrecorded);
-    for (uint32_t d = 0; d < facts->device_count; d++) {
-        struct holds holds = {.count = 0};
-        add_launch(build, &holds, d);
-        add_device(build, &holds, d, build->previous[d]);
-        for (uint32_t a = build->first_await[d]; a != FACTS_NONE; a = build->awaits[a].next)
-            add_device(build, &holds, d, build->awaits[a].device);
-        add_device(build, &holds, d, earlier_in_graph(build, d, last));
-        add_suspect(build, &holds, d);
-        bool ok =
-            holds.count ? add_edges(build, &holds, d, unrecorded[d], err) : add_lead(build, d, err);
-        if (!ok)
+    for (uint32_t d = 0; d < build->facts->device_count; d++)
+        if (!add_one(build, &walk, d, err))
             return false;
-    }
     return true;
 }

@@ -146,6 +146,41 @@ static void a_host_that_waits_for_the_device_waits_for_all_its_streams(void **st
     hand_end(&hand);
 }
 
+// From 105 to 505 us the device runs something that was not recorded: a kernel launched at 10 us
+// has to wait for it. What ends the gap, on another stream, is launched shortly before that.
+static void begin_lacking(struct hand *hand)
+{
+    hand_begin(hand);
+    add_call(hand, "cudaLaunchKernel", 0, 4000, 1);
+    add_kernel(hand, "first", 5000, 100000, 1);
+    add_call(hand, "cudaLaunchKernel", 10000, 4000, 2);
+    add_kernel(hand, "pending", 510000, 100000, 2);
+    add_call(hand, "cudaLaunchKernel", 500000, 4000, 3);
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = "late",
+                                       .row = 8,
+                                       .begin_ns = 505000,
+                                       .dur_ns = 50000,
+                                       .correlation = 3});
+    add_call(hand, "cudaLaunchKernel", 700000, 4000, 4);
+    add_kernel(hand, "last", 705000, 10000, 4);
+    hand_facts(hand);
+}
+
+static void work_that_was_not_recorded_holds_up_all_that_follows_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_lacking(&hand);
+    assert_int_equal(hand.facts.gaps.gaps[0].cause, IDLE_UNRECORDED);
+    assert_int_equal(changed(&hand, "scale=1:kernel=*"), 710000);
+    // Of the host only the 95 us in which the device had nothing to do.
+    assert_int_equal(changed(&hand, "host_free"), 710000 - 95000);
+    // It follows what ran before it: the kernel that was pending ends at 710 us instead of 610.
+    assert_int_equal(changed(&hand, "set=200us:kernel=first"), 710000 + 5000);
+    hand_end(&hand);
+}
+
 static int64_t claim_half(const struct finding_case *the_case, const void *context,
                           const struct atom *atom)
 {
@@ -610,6 +645,7 @@ int main(void)
         cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
         cmocka_unit_test(a_host_that_waits_for_the_device_waits_for_all_its_streams),
+        cmocka_unit_test(work_that_was_not_recorded_holds_up_all_that_follows_it),
         cmocka_unit_test(a_finding_gains_what_its_time_is_worth_in_the_replay),
         cmocka_unit_test(shorter_kernels_gain_what_they_do_when_nobody_records),
         cmocka_unit_test(the_host_takes_over_where_kernels_get_short),
