@@ -400,14 +400,19 @@ const whatif_figures = (page) => page.locator(".kpi").evaluateAll((list) =>
   Object.fromEntries(list.map((one) => [one.querySelector("dt").innerText.split("\n")[0],
     one.querySelector(".kpi-value").innerText])));
 
-/** Requests that match wait until they are released. */
+/**
+ * Requests that match wait until they are released. Those that wait go on before the handler is
+ * removed: removing it sends them on, too, and nothing can do that twice.
+ */
 async function hold_requests(page, match) {
   const waiting = [];
-  const hold = (route) => { waiting.push(route); };
-  await page.route(match, hold);
-  return { release: async () => {
-    await page.unroute(match, hold);
+  let holds = true;
+  const pass = (route) => (holds ? void waiting.push(route) : route.continue());
+  await page.route(match, pass);
+  return { waiting, release: async () => {
+    holds = false;
     await Promise.all(waiting.map((route) => route.continue()));
+    await page.unroute(match, pass);
   } };
 }
 
@@ -439,6 +444,7 @@ test("what if: sliders, fields and ready-made changes move the step and are in t
       (await whatif_figures(page)).Gain !== before.Gain);
     const own = await whatif_figures(page);
     await page.waitForURL(/change=network_x2/);
+    await until("the service is asked", () => held.waiting.length > 0);
     await held.release();
     await until("the service has answered", async () =>
       (await page.locator(".whatif-chosen li").count()) === 1);
