@@ -8,7 +8,7 @@ import { capital, plural, sentence, typeset } from "../../base/format.mjs";
 import { Comments, use_comments } from "../said/comments.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
-  own_cost }
+  own_cost, trial_of }
   from "./finding_model.mjs";
 
 const SEVERITY = {
@@ -80,7 +80,7 @@ function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments 
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
       ${gain_text(finding) && html`<div><dt>What if</dt>
         <dd>${capital(gain_text(finding))} per step.${has_server && finding.change && html` <a
-          href=${address(run_path(run, "whatif"), { change: finding.change })}>Try the
+          href=${address(run_path(run, "whatif"), trial_of(finding))}>Try the
           change</a>`}</dd></div>`}
     </dl>
     <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings ordered by what fixing each brings, their sum, and which are dismissed; pure.
 import { percent, time_text } from "../../base/format.mjs";
+import { NO_PROFILER } from "../said/promise_model.mjs";
 
 const SMALL_SHARE = 0.005;
 
@@ -66,8 +67,18 @@ export const changes_of = (findings) =>
   [...new Set(findings.map(({ change }) => change).filter(Boolean))].slice(0, MOST_CHANGES);
 
 // Host time that recording takes is no gain of a free host: both steps leave it out.
-const asked_for = (change) =>
-  (change === "host_free" ? ["remove:profiler;host_free", "remove:profiler"] : [change]);
+const leaves_out_profiler = (change) => change === "host_free";
+const asked_for = (change) => (leaves_out_profiler(change)
+  ? [`${NO_PROFILER};${change}`, NO_PROFILER] : [change]);
+
+/**
+ * What the page What if has to be asked to show the gain of a finding: its change, without the
+ * profiler where its gain is, and of the rank whose gain it is.
+ */
+export const trial_of = ({ change, rank, gain_of_all }) => ({
+  change: leaves_out_profiler(change) ? [NO_PROFILER, change] : change,
+  rank: gain_of_all ? null : rank,
+});
 
 /** What to ask for the gains that findings lack. @param {any[]} findings */
 export const questions_of = (findings) =>
@@ -75,14 +86,14 @@ export const questions_of = (findings) =>
     .slice(0, MOST_CHANGES);
 
 /**
- * Findings with the gains of their changes, where they have none.
+ * Findings with the gains of their changes for all ranks together, where they have none.
  * @param {any[]} findings @param {{change: string, gain_ns: number}[]} answers
  */
 export const with_gains = (findings, answers) => findings.map((finding) => {
   const gains = asked_for(finding.change).map((asked) =>
     answers.find(({ change }) => change === asked)?.gain_ns);
   return finding.gain_ns !== null || gains.includes(undefined) ? finding
-    : { ...finding, gain_ns: gains[0] - (gains[1] ?? 0) };
+    : { ...finding, gain_ns: gains[0] - (gains[1] ?? 0), gain_of_all: true };
 });
 
 /** What findings cost together, no time twice. @param {any[]} findings */

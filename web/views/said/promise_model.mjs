@@ -2,6 +2,9 @@
 // A promise and its receipt in words; pure.
 import { percent, range_ms, time_text } from "../../base/format.mjs";
 
+/** The host without what PyTorch's profiler takes of it. */
+export const NO_PROFILER = "remove:profiler";
+
 /** "a step of 30.9 ms (30.8 to 31.1 ms) instead of 33.1 ms". */
 export function promised_text({ base_ns, step_ns, low_ns, high_ns }) {
   const range = low_ns === null ? "" : ` (${range_ms(low_ns, high_ns)})`;
@@ -29,7 +32,7 @@ export function change_label({ change, title }) {
   if (title) return title;
   const [, rank] = /^balanced=(\d+)$/.exec(change) ?? [];
   if (rank) return `No straggler on rank ${rank}`;
-  if (change === "remove:profiler") return "Without the profiler";
+  if (change === NO_PROFILER) return "Without the profiler";
   const [, factor, what] = /^scale=([0-9.]+):(.+)$/s.exec(change) ?? [];
   if (!factor) return change;
   const left = `${Number((100 * Number(factor)).toFixed(1))} % of the time`;

@@ -20,8 +20,8 @@ import { Controls } from "./controls.mjs";
 import { use_live } from "./live.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
-import { changes_alone, LEAST_GAIN, read_changes, toggle_change, whatif_lead, write_changes }
-  from "./whatif_model.mjs";
+import { answer_text, changes_alone, LEAST_GAIN, read_changes, toggle_change, whatif_lead,
+  write_changes } from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
 
@@ -37,14 +37,6 @@ const between = ({ low_ns, high_ns }) =>
 
 const gained = (then) => (then && then.gain_low_ns !== null
   ? `, ${range_ms(then.gain_low_ns, then.gain_high_ns)}` : "");
-
-function answer_text(base, then) {
-  const gain = then.gain_ns;
-  if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
-    `a step still takes ${time_text(base.step_ns)}.`;
-  return `A step would take ${time_text(then.step_ns)} instead of ${time_text(base.step_ns)}, ${
-    percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
-}
 
 function Figures({ reply, then }) {
   const { base } = reply;
@@ -133,7 +125,8 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
     <div class="whatif-sides"><div><${Card} title="Step after changes" note="critical path"
         actions=${html`<${ExportLinks} links=${[["JSON",
           api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
-      <p class="whatif-answer" role="status">${now ? answer_text(reply.base, now)
+      <p class="whatif-answer" role="status">${now
+        ? answer_text(reply.base, now, shown?.changes ?? [])
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       <p class="footnote">The recording is replayed as a graph of what waited for what, before
         anyone makes the change.</p>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes as the API writes them, and as the controls of the page show them.
 import { percent, time_text } from "../../base/format.mjs";
+import { NO_PROFILER } from "../said/promise_model.mjs";
 
 /** How many times as fast the network is, and how much of the host's time is left. */
 export const NETWORKS = [1, 1.25, 1.5, 2, 3, 4, 8, Infinity];
@@ -41,7 +42,7 @@ const recorded = () => ({ network: 1, host: 1, balanced: "", profiler: false, da
 
 const NAMED = {
   balanced: { balanced: "all" }, data_ready: { data: true }, no_copies: { copies: true },
-  "remove:profiler": { profiler: true }, no_recompute: { recompute: true },
+  [NO_PROFILER]: { profiler: true }, no_recompute: { recompute: true },
   perfect_overlap: { overlap: true }, gemm_roofline: { gemm: true }, host_free: { host: 0 },
   network_x2: { network: 2 }, infinite_network: { network: Infinity },
 };
@@ -95,7 +96,7 @@ export function write_changes(setup) {
   return [
     ...(balanced ? [balanced === "all" ? "balanced" : `balanced=${balanced}`] : []),
     ...network_change(setup.network), ...host_change(setup.host),
-    ...(setup.profiler ? ["remove:profiler"] : []),
+    ...(setup.profiler ? [NO_PROFILER] : []),
     ...(setup.data ? ["data_ready"] : []), ...(setup.copies ? ["no_copies"] : []),
     ...(setup.recompute ? ["no_recompute"] : []),
     ...(setup.overlap ? ["perfect_overlap"] : []), ...(setup.gemm ? ["gemm_roofline"] : []),
@@ -143,6 +144,25 @@ export function whatif_lead({ base, changes: [first] }) {
   return `Of the ready-made changes, “${first.title}” helps most: a step would take ${
     time_text(base.step_ns - first.gain_ns)} instead of ${time_text(base.step_ns)}, ${
     percent(first.gain_share)} less.`;
+}
+
+/**
+ * What the changes bring together, in a sentence; of changes that leave out the profiler also what
+ * is left of the gain where nobody records: what findings promise.
+ * @param {{step_ns: number}} base @param {{step_ns: number, gain_ns: number, gain_share: number}}
+ *   then @param {{change: string, gain_ns: number}[]} alone each of them by itself
+ */
+export function answer_text(base, then, alone) {
+  const gain = then.gain_ns;
+  if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
+    `a step still takes ${time_text(base.step_ns)}.`;
+  const said = `A step would take ${time_text(then.step_ns)} instead of ${
+    time_text(base.step_ns)}, ${percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
+  const profiler = alone.find(({ change }) => change === NO_PROFILER);
+  if (!profiler?.gain_ns || alone.length < 2) return said;
+  return `${said} Without the profiler, which takes ${
+    time_text(profiler.gain_ns)} of the recorded step, the gain is ${
+    time_text(gain - profiler.gain_ns)}.`;
 }
 
 /** The name of a kernel in a change. @param {string} name */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
-  own_share, part_findings, questions_of, saving_of, unjudged, with_gains }
+  own_share, part_findings, questions_of, saving_of, trial_of, unjudged, with_gains }
   from "../../../../../web/views/overview/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -134,6 +134,14 @@ test("a host that takes no time gains nothing of what recording took", () => {
     ["remove:profiler;host_free", "remove:profiler", "network_x2"]);
   const answers = [["network_x2", 2], ["remove:profiler", 6], ["remove:profiler;host_free", 15]]
     .map(([change, gain]) => ({ change, gain_ns: gain * MS }));
-  const gains = with_gains([graph, network, known], answers).map(({ gain_ns }) => gain_ns / MS);
-  assert.deepEqual(gains, [9, 2, 1]);
+  const found = with_gains([graph, network, known], answers);
+  assert.deepEqual(found.map(({ gain_ns }) => gain_ns / MS), [9, 2, 1]);
+});
+
+test("a finding's change is tried as its gain was found", () => {
+  const of_rank = finding("launch_bound", 9, 9, { gain_ns: MS, change: "host_free", rank: 3 });
+  assert.deepEqual(trial_of(of_rank), { change: ["remove:profiler", "host_free"], rank: 3 });
+  const [of_all] = with_gains([finding("late", 9, 9,
+    { gain_ns: null, change: "balanced", rank: 3 })], [{ change: "balanced", gain_ns: MS }]);
+  assert.deepEqual(trial_of(of_all), { change: "balanced", rank: null });
 });

@@ -6,7 +6,7 @@ import { came_text, change_label, outcome_of, promised_text }
   from "../../../../../web/views/said/promise_model.mjs";
 import { read_graph, replay_steps } from "../../../../../web/views/whatif/graph.mjs";
 import {
-  changes_alone, HOSTS, kernel_pattern, live_parts, NETWORKS, path_rows, rank_rows,
+  answer_text, changes_alone, HOSTS, kernel_pattern, live_parts, NETWORKS, path_rows, rank_rows,
   read_changes, roofline_factor, toggle_change, whatif_lead, write_changes,
 } from "../../../../../web/views/whatif/whatif_model.mjs";
 
@@ -151,4 +151,16 @@ test("the most useful of the ready-made changes is said first", () => {
     + "take 75.0 ms instead of 100 ms, 25.0 % less.");
   assert.equal(of(0), "No ready-made change makes the step of 100 ms any shorter.");
   assert.equal(whatif_lead({ base, changes: [] }), "");
+});
+
+test("changes that leave out the profiler say what they gain without it", () => {
+  const base = { step_ns: 100_000_000 };
+  const then = { step_ns: 60_000_000, gain_ns: 40_000_000, gain_share: 0.4 };
+  const alone = [{ change: "remove:profiler", gain_ns: 5_000_000 },
+    { change: "host_free", gain_ns: 40_000_000 }];
+  const says = (of) => answer_text(base, then, of).replace(/\s/gu, " ");
+  assert.equal(says(alone.slice(1)), "A step would take 60.0 ms instead of 100 ms, 40.0 % less.");
+  assert.equal(says(alone.slice(0, 1)), says(alone.slice(1)));
+  assert.equal(says(alone), `${says(alone.slice(1))} Without the profiler, which takes 5.00 ms of `
+    + "the recorded step, the gain is 35.0 ms.");
 });
