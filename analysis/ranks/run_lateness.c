@@ -70,10 +70,19 @@ static bool add_row(const struct blame *blame, uint32_t index, struct report *re
     return row_end(&row, report, err);
 }
 
+// Where no call matches another rank's, zeros would say that no rank is late.
+static bool any_is_matched(const struct blame *blame)
+{
+    for (uint32_t r = 0; r < blame->comm->rank_count; r++)
+        if (blame->ranks[r].calls > 0)
+            return true;
+    return false;
+}
+
 static bool add_rows(const struct blame *blame, struct arena *scratch, struct report *report,
                      struct err *err)
 {
-    uint32_t count = blame->comm->rank_count;
+    uint32_t count = any_is_matched(blame) ? blame->comm->rank_count : 0;
     struct ranked *order = arena_room(scratch, count, sizeof *order, err);
     if (!order)
         return false;

@@ -103,7 +103,7 @@ function Whole({ tables, links, data, run, rank }) {
     ${matched_calls(waits.rows) > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
         links=${waits.links} />`
       : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
-    ${lateness.rows.some(({ calls }) => calls > 0) && html`<${Lateness} run=${run}
+    ${lateness.rows.length > 0 && html`<${Lateness} run=${run}
       frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
     <${LinkTests} links=${links} own=${matched_calls(waits.rows) > 0 ? waits.rows
       : recorded.rows} />

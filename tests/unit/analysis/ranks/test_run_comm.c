@@ -351,6 +351,21 @@ static void blame_passes_to_who_kept_a_late_rank_waiting(void **state)
     end(&solved);
 }
 
+// Zeros for each rank would say that none is late.
+static void without_a_matched_call_nothing_is_said_about_lateness(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved,
+          &(struct job_shape){
+              .tensor = 1, .data = 2, .pipeline = 1, .steps = 6, .layers = 4, .buckets = 2});
+    for (int i = 0; i < solved.job.ranks[1].count; i++)
+        solved.job.ranks[1].calls[i].dropped = true;
+    solve(&solved);
+    assert_null(report_find(&solved.report, "lateness"));
+    end(&solved);
+}
+
 static void stages_of_a_pipeline_are_not_late_by_design(void **state)
 {
     (void)state;
@@ -586,6 +601,7 @@ int main(void)
         cmocka_unit_test(slow_compute_beside_communication_is_not_more_work),
         cmocka_unit_test(a_rank_slow_in_some_steps_does_no_more_work),
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
+        cmocka_unit_test(without_a_matched_call_nothing_is_said_about_lateness),
         cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
         cmocka_unit_test(ranks_of_a_ring_can_be_late),
         cmocka_unit_test(kernels_without_metadata_are_not_matched),
