@@ -179,7 +179,8 @@ static void fold(struct slot *slot, enum merge_rule rule, int64_t value)
     case MERGE_SUM:
     case MERGE_WINDOW_SHARE:
     case MERGE_BUSY_SHARE:
-    case MERGE_WEIGHT_SHARE: put_sum(slot, value); break;
+    case MERGE_WEIGHT_SHARE:
+    case MERGE_WEIGHT_EACH: put_sum(slot, value); break;
     case MERGE_MIN: slot->value = slot->known && slot->value < value ? slot->value : value; break;
     case MERGE_MAX: slot->value = slot->known && slot->value > value ? slot->value : value; break;
     default: slot->value = value;

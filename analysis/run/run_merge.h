@@ -17,6 +17,7 @@ enum merge_rule {
     MERGE_WINDOW_SHARE, // the sum divided by the windows of all ranks
     MERGE_BUSY_SHARE,   // the sum divided by their busy time
     MERGE_WEIGHT_SHARE, // the sum divided by the sum of the weight
+    MERGE_WEIGHT_EACH,  // the sum of the weight divided by the sum
     MERGE_RANKS,        // ranks that have such a row
     MERGE_SPREAD,       // five columns: minimum, median, maximum, variation, and the heaviest row's
                         // rank

@@ -81,6 +81,7 @@ static void add_column(struct row *row, const struct writing *writing, unsigned 
     case MERGE_WINDOW_SHARE: row_share(row, to, slot->value, writing->run->window_ns); break;
     case MERGE_BUSY_SHARE: row_share(row, to, slot->value, writing->run->busy_ns); break;
     case MERGE_WEIGHT_SHARE: row_share(row, to, slot->value, writing->joined->weight); break;
+    case MERGE_WEIGHT_EACH: row_share(row, to, writing->joined->weight, slot->value); break;
     case MERGE_FIRST:
     case MERGE_HEAVIEST:
     case MERGE_HEADLINE: row_cell(row, to, cell_of(merging, c, slot)); break;

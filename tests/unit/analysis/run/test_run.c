@@ -155,6 +155,18 @@ static void kernels_are_joined_over_ranks(void **state)
     end_crew(&crew);
 }
 
+static void the_mean_of_a_kernel_is_over_all_its_calls(void **state)
+{
+    (void)state;
+    struct crew crew;
+    begin_crew(&crew);
+    add_rank(&crew, 0, 1, (const struct work[]){{"aten::mm", "sgemm", 100}, {0}});
+    add_rank(&crew, 1, 3, (const struct work[]){{"aten::mm", "sgemm", 400}, {0}});
+    join_crew(&crew);
+    assert_true(cell_of(&crew.report, "kernels", 0, "mean_ns")->f == 1300.0 / 4);
+    end_crew(&crew);
+}
+
 static void settings_and_missing_ranks_are_those_of_the_run(void **state)
 {
     (void)state;
@@ -362,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lower_median_rank_represents_the_run),
         cmocka_unit_test(kernels_are_joined_over_ranks),
+        cmocka_unit_test(the_mean_of_a_kernel_is_over_all_its_calls),
         cmocka_unit_test(settings_and_missing_ranks_are_those_of_the_run),
         cmocka_unit_test(a_rank_without_device_events_does_not_represent_the_run),
         cmocka_unit_test(joining_ranks_is_counted_in_the_budget_of_the_report),
