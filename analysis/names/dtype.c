@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of element types and precisions.
 #include "analysis/names/dtype.h"
+#include "analysis/kernel_names/kernel_decoded.h"
 
 static const struct {
     const char *name;
@@ -179,9 +180,27 @@ static const struct mark kernel_marks[] = {
     {"_bljk_sb", PRECISION_FP32},
 };
 
+// Of the type that a library's grammar of names gives, where it is sure.
+static enum precision decoded_precision(struct str kernel)
+{
+    static const uint8_t precisions[TYPE_COUNT] = {
+        [TYPE_f64] = PRECISION_FP64,     [TYPE_f32] = PRECISION_FP32,
+        [TYPE_tf32] = PRECISION_TF32,    [TYPE_bf16] = PRECISION_BF16,
+        [TYPE_f16] = PRECISION_FP16,     [TYPE_fp8] = PRECISION_FP8,
+        [TYPE_fp8_e4m3] = PRECISION_FP8, [TYPE_fp8_e5m2] = PRECISION_FP8,
+        [TYPE_fp4_e2m1] = PRECISION_FP4, [TYPE_int8] = PRECISION_INT8,
+    };
+    struct kernel_decoded decoded;
+    kernel_decode(kernel, &decoded);
+    return decoded.doubts & DOUBT_DTYPE ? PRECISION_NONE
+                                        : (enum precision)precisions[decoded.dtype];
+}
+
 enum precision precision_of_kernel(struct str kernel)
 {
-    return first_mark(kernel_marks, sizeof kernel_marks / sizeof *kernel_marks, kernel);
+    enum precision found =
+        first_mark(kernel_marks, sizeof kernel_marks / sizeof *kernel_marks, kernel);
+    return found ? found : decoded_precision(kernel);
 }
 
 const char *precision_word(enum precision precision)

@@ -133,7 +133,7 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
         {"flops_time_share", "share",
          use->heavy_ns ? (double)use->covered_ns / (double)use->heavy_ns : NAN,
          "Owned time of matrix products, attention and convolutions with known FLOPs, divided by "
-         "that of all of them, over the whole trace. Empty without any."},
+         "that of all of them, in the steady steps. Empty without any."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, &metrics[i], err))

@@ -193,11 +193,18 @@ static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct e
 
 // --- sums ----------------------------------------------------------------------------------------
 
+static bool is_steady(const struct facts *facts, uint32_t device)
+{
+    uint32_t step = facts->devices[device].step;
+    return step != FACTS_NONE && facts->steps[step].steady;
+}
+
 bool work_is_heavy(const struct facts *facts, uint32_t device)
 {
     uint8_t category = facts->devices[device].category;
-    return category == CATEGORY_GEMM || category == CATEGORY_CONVOLUTION ||
-           (category == CATEGORY_ATTENTION && !attention_is_middle(facts, device));
+    return is_steady(facts, device) &&
+           (category == CATEGORY_GEMM || category == CATEGORY_CONVOLUTION ||
+            (category == CATEGORY_ATTENTION && !attention_is_middle(facts, device)));
 }
 
 static bool add_launch(struct making *making, uint32_t index, const struct launch *launch,
@@ -215,12 +222,6 @@ static bool add_launch(struct making *making, uint32_t index, const struct launc
             return false;
     }
     return true;
-}
-
-static bool is_steady(const struct facts *facts, const struct launch *launch)
-{
-    uint32_t step = facts->devices[launch->first].step;
-    return step != FACTS_NONE && facts->steps[step].steady;
 }
 
 // Whether the message size of what an operator launched can be known: from its kernel, from the
@@ -242,7 +243,7 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
     const uint32_t *order = making->rows->calls->order;
     const struct launch *first = &facts->launches[order[call->from]];
     struct work_row *row = &making->grown[index];
-    bool steady = is_steady(facts, first);
+    bool steady = is_steady(facts, first->first);
     if (row->calls == 0 && facts->devices[first->first].class == CLASS_COMMUNICATION) {
         row->communicates = true;
         row->message = has_message(facts, first->first, call->op);

@@ -16,7 +16,7 @@ struct work_row {
     int64_t calls, kernels, recompute_calls;
     int64_t steady_calls, steady_recompute_calls; // in steady steps, by launch
     int64_t busy_ns, owned_ns;
-    int64_t heavy_owned_ns; // owned by kernels of products, attention and convolution
+    int64_t heavy_owned_ns; // owned by kernels for which work_is_heavy
     str_id kernel;          // with most time
     str_id strides;         // of the inputs of calls, those with most time
     uint32_t module;        // same, index into facts.modules
@@ -40,8 +40,8 @@ struct work_rows {
 MUST_CHECK bool work_rows_make(const struct facts *facts, struct arena *arena,
                                struct work_rows *rows, struct err *err);
 
-// Whether a device event is a matrix product, attention or a convolution: work with operations.
-// What is between the products of an unfused attention has none.
+// Whether a device event of a steady step is a matrix product, attention or a convolution: work
+// with operations. What is between the products of an unfused attention has none.
 bool work_is_heavy(const struct facts *facts, uint32_t device);
 
 // Adds hfu, mfu and so on to the table of metrics.

@@ -392,6 +392,9 @@ static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
     assert_int_equal(precision_of_kernel(STR("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NTN")),
                      PRECISION_BF16);
     assert_int_equal(precision_of_kernel(STR("Cijk_Alik_Bljk_HHS_BH_MT64x64x64")), PRECISION_FP16);
+    assert_int_equal(precision_of_kernel(STR("Cijk_Alik_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_"
+                                             "MT256x128x64_MI16x16x1")),
+                     PRECISION_BF16);
     assert_int_equal(precision_of_kernel(STR("gemm_of_nobody")), PRECISION_NONE);
 }
 
@@ -618,6 +621,32 @@ static void unknown_operations_make_utilization_unknown(void **state)
     hand_end(&hand);
 }
 
+// Launched before the recording, which says nothing about the step.
+static void unknown_operations_outside_of_steps_do_not_count(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "deviceProperties", H100);
+    hand_kernel(&hand, "sm90_xmma_gemm_earlier", 7, 0, 30000);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                        .name = "ProfilerStep#1",
+                                        .pid = 1,
+                                        .row = 1,
+                                        .begin_ns = 40000,
+                                        .dur_ns = 50000});
+    launch(&hand,
+           (struct hand_event){
+               .name = "aten::mm", .begin_ns = 50000, .correlation = 1, .dims = MM_1024},
+           "gemm_bf16", 10000);
+    hand_analyze(&hand);
+    size_t share = hand_find(&hand, "utilization", "metric", "flops_time_share");
+    assert_true(hand_cell(&hand, "utilization", share, "value")->f == 1);
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+    assert_false(hand_cell(&hand, "utilization", hfu, "value")->null);
+    hand_end(&hand);
+}
+
 static void tokens_per_second_stand_on_the_median_step(void **state)
 {
     (void)state;
@@ -683,6 +712,7 @@ int main(void)
         cmocka_unit_test(utilization_sums_the_time_at_each_precisions_peak),
         cmocka_unit_test(recomputed_products_are_no_part_of_the_model),
         cmocka_unit_test(unknown_operations_make_utilization_unknown),
+        cmocka_unit_test(unknown_operations_outside_of_steps_do_not_count),
         cmocka_unit_test(tokens_per_second_stand_on_the_median_step),
         cmocka_unit_test(copies_over_a_link_are_not_held_against_the_memory),
     };
