@@ -9,6 +9,13 @@
 
 enum { MAX_RANKS = 32 };
 
+// What is not recorded is not idle.
+static double idle_ms(const struct table *ranks, size_t row)
+{
+    return shown_ms(ranks, row, RUN_RANKS_IDLE_HOST_WAIT_NS) +
+           shown_ms(ranks, row, RUN_RANKS_IDLE_OTHER_NS);
+}
+
 static void print_ranks(const struct table *ranks, FILE *out)
 {
     fputs("ranks               median step ms     p95 ms  exposed comm ms/step  idle ms/step\n",
@@ -21,8 +28,8 @@ static void print_ranks(const struct table *ranks, FILE *out)
                 (long long)table_i64(ranks, row, RUN_RANKS_RANK, 0),
                 shown_ms(ranks, row, RUN_RANKS_STEP_MEDIAN_NS),
                 shown_ms(ranks, row, RUN_RANKS_STEP_P95_NS),
-                shown_ms(ranks, row, RUN_RANKS_EXPOSED_COMM_NS),
-                shown_ms(ranks, row, RUN_RANKS_IDLE_NS), headline ? "  represents the run" : "");
+                shown_ms(ranks, row, RUN_RANKS_EXPOSED_COMM_NS), idle_ms(ranks, row),
+                headline ? "  represents the run" : "");
     }
     if (ranks->row_count > MAX_RANKS)
         fprintf(out, "  of %zu, the first %d and the one that represents the run\n",

@@ -27,8 +27,13 @@ export const METRICS = [
   { key: "wait", label: "Exposed wait", column: "exposed_wait_ns", step_column: "exposed_wait_ns",
     help: "The part spent waiting for later ranks. The late rank waits least." },
   { key: "idle", label: "Idle", column: "idle_ns", step_column: "idle_ns",
-    help: "Time in which nothing ran on the device." },
+    help: "Time in which nothing ran on the device. By steps it includes work that was not "
+      + "recorded." },
 ];
+
+/** A row of the table ranks whose idle time is without work that was not recorded. */
+export const without_unrecorded = (row) =>
+  ({ ...row, idle_ns: row.idle_ns - (row.unrecorded_ns ?? 0) });
 
 const STEP_TIME = METRICS.find(({ key }) => key === "step");
 

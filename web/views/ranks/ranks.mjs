@@ -10,7 +10,7 @@ import { Legend } from "../../charts/figure.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { with_blame } from "./lateness_model.mjs";
 import { RankMap } from "./rank_map.mjs";
-import { chosen_metric, known_metrics } from "./outlier_model.mjs";
+import { chosen_metric, known_metrics, without_unrecorded } from "./outlier_model.mjs";
 import { RankOutliers } from "./rank_outliers.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";
@@ -38,7 +38,7 @@ function AllRanks({ run, ranks, slowest }) {
 
 function Compared({ run, ranks, lateness, world, step_ns, steps }) {
   const [query, change] = use_query(DEFAULTS);
-  const rows = useMemo(() => with_blame(ranks.rows, lateness.rows, steps),
+  const rows = useMemo(() => with_blame(ranks.rows.map(without_unrecorded), lateness.rows, steps),
     [ranks.rows, lateness.rows, steps]);
   const metric = useMemo(() => chosen_metric(known_metrics(rows), query.metric, rows,
     step_ns), [rows, query.metric, step_ns]);

@@ -9,8 +9,8 @@ import { heat_decimals, heat_distance, heat_scale, heat_shade }
   from "../../../../web/charts/heat_scale.mjs";
 import { all_ranks, missing_ranks, places_grid, steps_grid }
   from "../../../../web/views/ranks/rank_model.mjs";
-import { chosen_metric, color_floor, known_metrics, outlier_sentence, outliers, ranks_text }
-  from "../../../../web/views/ranks/outlier_model.mjs";
+import { chosen_metric, color_floor, known_metrics, outlier_sentence, outliers, ranks_text,
+  without_unrecorded } from "../../../../web/views/ranks/outlier_model.mjs";
 
 test("one outlier among ranks does not take the others' colors", () => {
   const values = [10, 11, 12, 13, 14, 15, 16, 17, 1000];
@@ -162,6 +162,11 @@ test("the first figure by which a rank stands out is shown, with a sentence of h
   const two = alike.map((row) => ({ ...row, compute_ns: row.rank > 5 ? 30 * MS : 26 * MS }));
   assert.equal(outlier_sentence(two, metric, 27 * MS), "Ranks 6, 7 stand out by compute: 30.0 ms "
     + "per step on rank 6, 4.00 ms more than the median.");
+});
+
+test("work that was not recorded is not idle time", () => {
+  const rows = [{ rank: 0, idle_ns: 354, unrecorded_ns: 196 }, { rank: 1, idle_ns: 100 }];
+  assert.deepEqual(rows.map(without_unrecorded).map(({ idle_ns }) => idle_ns), [158, 100]);
 });
 
 test("ranks are written as people write them", () => {
