@@ -283,5 +283,5 @@ test("without metadata of collectives no wait is made up", async () => {
   const job = await mesh("--dp 4 --no-metadata");
   assert.equal(overall_of(job), "DDP");
   assert.ok(job.found.rank_steps.every((row) => row.wait_ns === null));
-  assert.ok(job.found.lateness.every((row) => row.caused_wait_ns === 0));
+  assert.equal(job.found.lateness, undefined);
 });
