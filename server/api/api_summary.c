@@ -27,6 +27,12 @@ static const struct section sections[] = {
      {.filters = {{{"severity", 8}, {"warning", 7}}, {{"severity", 8}, {"error", 5}}},
       .filter_count = 2,
       .limit = TABLE_QUERY_NO_LIMIT}},
+    // Ranks without marks of steps, of which the whole recording counts as one.
+    {"no_steps",
+     &table_run_trust,
+     {.filters = {{{"item", 4}, {"no_steps", 8}}},
+      .filter_count = 1,
+      .limit = TABLE_QUERY_NO_LIMIT}},
     {"kernels",
      &table_run_kernels,
      {.sorts = {{{"total_ns", 8}, true}, {{"name", 4}, false}}, .sort_count = 2, .limit = 10}},

@@ -26,6 +26,7 @@ import { use_rank_table } from "../run/rank_data.mjs";
 import { Phases } from "./phases.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { RankRows } from "../ranks/rank_rows.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { ThroughputFigure } from "../work/throughput.mjs";
 
@@ -36,7 +37,12 @@ function stat(step_stats, metric) {
   return step_stats?.find((row) => row.metric === metric);
 }
 
-function StepFigure({ summary, stability }) {
+function StepFigure({ data, stability }) {
+  const { summary } = data;
+  if (is_whole(data)) {
+    return html`<${Figure} label="Recording" ...${timed(summary.step_median_ns, 4)}
+      help="All of it counts as one step, warm-up included">no step is marked<//>`;
+  }
   const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
   const known = step_ci_low_ns !== null && step_ci_low_ns !== undefined;
@@ -82,14 +88,16 @@ function Figures({ data, run, ranks }) {
   const row = headline_row(breakdown);
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
-  const whole = row?.unrecorded_ns > 0 ? "recorded time" : "the step";
+  const [step, steps] = is_whole(data) ? ["the recording", "the recording"]
+    : ["the step", "the steady steps"];
+  const whole = row?.unrecorded_ns > 0 ? "recorded time" : step;
   const [idle, idle_unit] = value_and_unit(per_step("idle_ns") - per_step("unrecorded_ns"), "ns");
   return html`<dl class="kpis">
-    <${StepFigure} summary=${summary} stability=${stability} />
+    <${StepFigure} data=${data} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the steady steps in which anything ran on the device, of recorded time">
-      of ${row?.unrecorded_ns > 0 ? whole : "the steady steps"}<//>
+      of ${row?.unrecorded_ns > 0 ? whole : steps}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
       ...${timed(per_step("exposed_comm_ns"))}
       help="Communication per step while no compute kernel ran">
@@ -129,7 +137,8 @@ function StepsOfRank({ run, rank }) {
   <//>`;
 }
 
-function WhereItGoes({ run, breakdown, summary }) {
+function WhereItGoes({ run, data }) {
+  const { breakdown, summary } = data;
   const [query, change] = use_query({ scope: "run_median" });
   const ranks = new Set(breakdown.map((one) => one.rank).filter((one) => one !== null));
   const scopes = SCOPES.filter(([scope]) => breakdown.some((one) => one.scope === scope));
@@ -139,7 +148,8 @@ function WhereItGoes({ run, breakdown, summary }) {
   const which = row.scope === "run_slowest" ? "slowest" : "typical";
   const whose = rank === null || rank === undefined || ranks.size < 2 ? ""
     : ` of the ${which} rank, ${rank}`;
-  const steps = row.steps > 1 ? `Mean of ${count(row.steps)} steady steps` : "One steady step";
+  const steps = row.steps > 1 ? `Mean of ${count(row.steps)} steady steps`
+    : is_whole(data) ? "The whole recording" : "One steady step";
   const caption = `${steps}${whose}: ${
     time_text(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
   const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
@@ -209,7 +219,7 @@ function Measured({ data, run }) {
     <${Which} run=${run} ranks=${ranks} step_ns=${summary.step_median_ns} />
     <${Lacking} breakdown=${breakdown} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
-    <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
+    <${WhereItGoes} run=${run} data=${data} />
     <${Phases} run=${run} />
     <div class=${has_spread(summary) ? "columns-2" : ""}>
       <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />

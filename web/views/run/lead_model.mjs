@@ -13,8 +13,16 @@ const TOLD = 0.05; // of the step; smaller parts are in the breakdown
 const MOST_PARTS = 2;
 const ALIKE = 0.005; // ranks that differ less take the same time
 
-/** "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." */
-function overview({ summary, breakdown }) {
+/** Whether no step of the typical rank is marked, so that its whole recording counts as one. */
+export const is_whole = ({ summary, no_steps }) =>
+  (no_steps ?? []).some(({ rank }) => rank === summary.headline_rank);
+
+/**
+ * "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." or "No step is
+ * marked in the recording of 1,076 ms: 46.8 % ...".
+ */
+function overview(data) {
+  const { summary, breakdown } = data;
   const parts = parts_of(headline_row(breakdown));
   const total = total_of(parts);
   if (!(summary.step_median_ns > 0) || !(total > 0)) return "";
@@ -24,8 +32,9 @@ function overview({ summary, breakdown }) {
   const whose = summary.ranks > 1 ? " of the typical rank" : "";
   const said = most.map(({ key, share }, i) =>
     `${percent(share)} ${i === 0 ? "of it " : ""}${DOING[key]}`);
-  return `A step${whose} takes ${[time_text(summary.step_median_ns), ...said].join(", ")
-    .replace(", ", ": ")}.`;
+  const what = is_whole(data) ? `No step is marked in the recording${whose} of`
+    : `A step${whose} takes`;
+  return `${what} ${[time_text(summary.step_median_ns), ...said].join(", ").replace(", ", ": ")}.`;
 }
 
 function kernels({ kernels: [first] = [] }) {
@@ -39,22 +48,22 @@ function kernels({ kernels: [first] = [] }) {
  * "511 ms of a step of 1,076 ms (47.5 %)". What the GPU did in a gap of the recording is not known:
  * "158 ms of the 427 ms recorded of a step of 623 ms (36.9 %)".
  */
-function of_step(ns, row) {
+function of_step(ns, row, data) {
   const steps = Math.max(1, row.steps || 1);
   const known_ns = row.window_ns - row.unrecorded_ns;
   const known = row.unrecorded_ns > 0 ? `the ${time_text(known_ns / steps)} recorded of ` : "";
-  return `${time_text(ns / steps)} of ${known}a step of ${time_text(row.window_ns / steps)} (${
-    percent(ns / known_ns)})`;
+  return `${time_text(ns / steps)} of ${known}${is_whole(data) ? "the recording" : "a step"} of ${
+    time_text(row.window_ns / steps)} (${percent(ns / known_ns)})`;
 }
 
 /** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %), 98.7 % of that waiting for ..." */
-function idle({ breakdown }) {
-  const row = headline_row(breakdown);
+function idle(data) {
+  const row = headline_row(data.breakdown);
   if (!row || !(row.window_ns > row.unrecorded_ns)) return "";
   const idle_ns = row.idle_host_wait_ns + row.idle_other_ns;
   const host = row.idle_host_wait_ns > 0
     ? `, ${percent(row.idle_host_wait_ns / idle_ns)} of that waiting for the host` : "";
-  return `The GPU is idle for ${of_step(idle_ns, row)}${host}.`;
+  return `The GPU is idle for ${of_step(idle_ns, row, data)}${host}.`;
 }
 
 /** How far the figures can be trusted. */
@@ -66,10 +75,10 @@ function data_page({ trust }) {
       limits === 1 ? "limits" : "limit"} what the figures say.`;
 }
 
-function busy({ breakdown }) {
-  const row = headline_row(breakdown);
+function busy(data) {
+  const row = headline_row(data.breakdown);
   if (!row || !(row.window_ns > row.unrecorded_ns)) return "";
-  return `The GPU is busy for ${of_step(row.busy_ns, row)}.`;
+  return `The GPU is busy for ${of_step(row.busy_ns, row, data)}.`;
 }
 
 function ranks({ summary, run }) {

@@ -17,6 +17,16 @@ test("the overview says the step and its two largest parts", () => {
   assert.equal(lead_text("overview", data({ step_median_ns: null })), "");
 });
 
+test("without marked steps the whole recording is not called a step", () => {
+  const whole = data({ headline_rank: 2 }, { no_steps: [{ rank: 2, item: "no_steps" }] });
+  assert.match(lead_text("overview", whole),
+    /^No step is marked in the recording of 50.0 ms: 60.0 % of it in matrix products/);
+  assert.equal(lead_text("timeline", whole),
+    "The GPU is busy for 32.0 ms of the recording of 50.0 ms (64.0 %).");
+  assert.match(lead_text("overview", data({ headline_rank: 1 }, { no_steps: [{ rank: 2 }] })),
+    /^A step takes/);
+});
+
 test("other pages say what they are about", () => {
   const kernel = { name: "void f<int>(int)", label: "", op: "aten::mm", per_step_ns: 3e6,
     busy_share: 0.25 };
