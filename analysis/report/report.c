@@ -194,9 +194,9 @@ void report_row_json(const struct table *table, size_t row, struct buf *out)
     const struct table_desc *desc = table->desc;
     const struct cell *cells = table->cells + row * desc->column_count;
     for (unsigned c = 0; c < desc->column_count; c++) {
-        buf_putc(out, c ? ',' : '{');
-        buf_json(out, str_of(desc->columns[c].name));
-        buf_putc(out, ':');
+        buf_puts(out, c ? ",\"" : "{\"");
+        buf_puts(out, desc->columns[c].name); // snake_case
+        buf_puts(out, "\":");
         write_cell(desc->columns[c].type, &cells[c], out);
     }
     buf_putc(out, '}');

@@ -165,9 +165,33 @@ void buf_add_shown(struct buf *buf, struct str raw)
     }
 }
 
+// Whether some of eight bytes may be more than printable ASCII without escapes: that is looked at
+// closer, and may turn out to be none.
+static bool may_be_special(const char *at)
+{
+    const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    uint64_t quote = (bytes ^ ones * '"') - ones, slash = (bytes ^ ones * '\\') - ones;
+    uint64_t erase = (bytes ^ ones * 0x7f) - ones, control = bytes - ones * ' ';
+    return (bytes | quote | slash | erase | control) & high;
+}
+
+// How many of the first bytes JSON takes as they are, in steps of eight.
+static size_t plain_bytes(struct str text)
+{
+    size_t count = 0;
+    while (text.len - count >= 8 && !may_be_special(text.at + count))
+        count += 8;
+    return count;
+}
+
 void buf_json(struct buf *buf, struct str text)
 {
+    size_t plain = plain_bytes(text);
     buf_putc(buf, '"');
+    buf_add(buf, text.at, plain);
+    text = (struct str){text.at + plain, text.len - plain};
     while (text.len) {
         size_t valid = str_valid_utf8(text);
         size_t from = 0;
