@@ -3,6 +3,8 @@
 
 #include "ingest/source/source.h"
 
+#include <stddef.h>
+
 #define BLOCK_BYTES ((size_t)FUZZED_SIZE(64 << 10, 256))
 
 enum state { CELL_START, PLAIN, QUOTED, AFTER_QUOTE };
@@ -22,9 +24,10 @@ struct csv {
 
 struct csv *csv_open(struct source *source, struct budget *budget, struct err *err)
 {
-    struct csv *csv = budget_zalloc(budget, sizeof *csv, err);
+    struct csv *csv = budget_alloc(budget, sizeof *csv, err);
     if (!csv)
         return NULL;
+    memset(csv, 0, offsetof(struct csv, block));
     csv->source = source;
     csv->budget = budget;
     return csv;

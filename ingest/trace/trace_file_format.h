@@ -4,6 +4,7 @@
 #ifndef INGEST_TRACE_TRACE_FILE_FORMAT_H
 #define INGEST_TRACE_TRACE_FILE_FORMAT_H
 
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/hash.h"
 #include "ingest/trace/trace.h"
 
@@ -17,8 +18,8 @@
 
 // Sections are stored in blocks of this many elements (texts: more bytes); little-endian, like
 // every machine this runs on.
-#define COLUMN_BLOCK    ((size_t)1 << 13)
-#define TEXT_BLOCK      ((size_t)1 << 16)
+#define COLUMN_BLOCK    ((size_t)FUZZED_SIZE(1 << 13, 1 << 8))
+#define TEXT_BLOCK      ((size_t)FUZZED_SIZE(1 << 16, 1 << 13))
 #define BLOCK_MAX_BYTES (COLUMN_BLOCK * sizeof(struct collective)) // the largest element
 
 enum section_id {
