@@ -34,18 +34,17 @@ static bool has_sum(struct str head)
 }
 
 // Archives from before 1988 have no magic number, so the checksum decides.
-static enum format_likeness probe_tar(struct str head, struct str filename)
+static enum format_likeness probe_tar(const struct format_sample *sample)
 {
-    (void)filename;
-    return head.len >= TAR_BLOCK && has_sum(head) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return sample->head.len >= TAR_BLOCK && has_sum(sample->head) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // The second is an empty archive, the third a multi-part one.
-static enum format_likeness probe_zip(struct str head, struct str filename)
+static enum format_likeness probe_zip(const struct format_sample *sample)
 {
-    (void)filename;
-    return str_starts_with(head, STR("PK\x03\x04")) || str_starts_with(head, STR("PK\x05\x06")) ||
-                   str_starts_with(head, STR("PK\x07\x08"))
+    return str_starts_with(sample->head, STR("PK\x03\x04")) ||
+                   str_starts_with(sample->head, STR("PK\x05\x06")) ||
+                   str_starts_with(sample->head, STR("PK\x07\x08"))
                ? FORMAT_SURE
                : FORMAT_UNLIKE;
 }

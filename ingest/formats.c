@@ -113,19 +113,14 @@ static bool ends_with(struct str text, const char *ending)
            str_equal_nocase((struct str){text.at + text.len - end.len, end.len}, end);
 }
 
-// What detection is based on.
-struct sample {
-    struct str head, filename;
-    struct json_outline outline;
-};
-
-static enum format_likeness likeness(const struct format *format, const struct sample *sample)
+static enum format_likeness likeness(const struct format *format,
+                                     const struct format_sample *sample)
 {
     if (format->probe)
-        return format->probe(sample->head, sample->filename);
+        return format->probe(sample);
     if (format->magic.len && str_starts_with(sample->head, format->magic))
         return FORMAT_SURE;
-    if (format->member && json_outline_has(&sample->outline, format->member))
+    if (format->member && json_outline_has(sample->outline, format->member))
         return FORMAT_SURE;
     bool named = format->ending && ends_with(sample->filename, format->ending);
     return named && !format_is_read(format) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
@@ -136,7 +131,8 @@ struct best {
     enum format_likeness likeness;
 };
 
-static void offer(struct best *best, const struct format *format, const struct sample *sample)
+static void offer(struct best *best, const struct format *format,
+                  const struct format_sample *sample)
 {
     if (best->likeness == FORMAT_SURE)
         return;
@@ -145,7 +141,7 @@ static void offer(struct best *best, const struct format *format, const struct s
         *best = (struct best){format, found};
 }
 
-static struct best best_read(const struct sample *sample)
+static struct best best_read(const struct format_sample *sample)
 {
     struct best best = {0};
     // these show the bytes of their first member, which are those of another format
@@ -157,13 +153,8 @@ static struct best best_read(const struct sample *sample)
     return best;
 }
 
-static struct sample sample_of(struct str head, struct str filename)
-{
-    return (struct sample){head, filename, json_outline_of(head)};
-}
-
 // The best format that is not read, if more likely than the one found so far.
-static const struct format *best_of_all(struct best best, const struct sample *sample)
+static const struct format *best_of_all(struct best best, const struct format_sample *sample)
 {
     for (size_t i = 0; i < formats_unread_count; i++)
         offer(&best, &formats_unread[i], sample);
@@ -172,19 +163,22 @@ static const struct format *best_of_all(struct best best, const struct sample *s
 
 const struct format *format_find(struct str head, struct str filename)
 {
-    struct sample sample = sample_of(head, filename);
+    struct json_outline outline = json_outline_of(head);
+    struct format_sample sample = {head, filename, &outline};
     return best_of_all(best_read(&sample), &sample);
 }
 
 const struct format *format_find_unread(struct str head, struct str filename)
 {
-    struct sample sample = sample_of(head, filename);
+    struct json_outline outline = json_outline_of(head);
+    struct format_sample sample = {head, filename, &outline};
     return best_of_all((struct best){0}, &sample);
 }
 
 enum format_likeness format_like(const struct format *format, struct str head, struct str filename)
 {
-    struct sample sample = sample_of(head, filename);
+    struct json_outline outline = json_outline_of(head);
+    struct format_sample sample = {head, filename, &outline};
     return likeness(format, &sample);
 }
 
@@ -264,12 +258,13 @@ bool format_refuse_what(const char *what, struct err *err)
 
 bool format_refuse_json(struct str head, struct err *err)
 {
-    struct sample sample = sample_of(head, (struct str){"", 0});
+    struct json_outline outline = json_outline_of(head);
+    struct format_sample sample = {head, STR(""), &outline};
     const struct format *known = best_of_all((struct best){0}, &sample);
     if (known && known->member)
         return format_refuse(known, err);
     char what[WHAT_BYTES];
-    json_outline_describe(&sample.outline, what, sizeof what);
+    json_outline_describe(&outline, what, sizeof what);
     return refuse(what, OR_ARCHIVE, "upload the output of prof.export_chrome_trace()", err);
 }
 
@@ -290,7 +285,8 @@ bool format_refuse_unknown(struct str head, struct err *err)
 
 const struct format *format_of_trace(struct str head, struct str filename, struct err *err)
 {
-    struct sample sample = sample_of(head, filename);
+    struct json_outline outline = json_outline_of(head);
+    struct format_sample sample = {head, filename, &outline};
     struct best read = best_read(&sample);
     if (read.format && read.format->read)
         return read.format;

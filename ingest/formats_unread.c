@@ -34,10 +34,10 @@
 #define RECOMPRESS  "compress the trace with zstd or gzip"
 
 // UTF-8 text that is neither blank nor possibly JSON.
-static enum format_likeness probe_text(struct str head, struct str filename)
+static enum format_likeness probe_text(const struct format_sample *sample)
 {
     enum { CUT = 3 }; // of a character at the end
-    (void)filename;
+    struct str head = sample->head;
     bool blank = true;
     size_t mark = str_starts_with(head, STR("\xEF\xBB\xBF")) ? 3 : 0;
     head = (struct str){head.at + mark, head.len - mark};
@@ -53,43 +53,41 @@ static enum format_likeness probe_text(struct str head, struct str filename)
 }
 
 // Cells between semicolons or tabs, as spreadsheets save them where the comma is the decimal mark.
-static enum format_likeness probe_other_csv(struct str head, struct str filename)
+static enum format_likeness probe_other_csv(const struct format_sample *sample)
 {
     enum { FEW = 4 }; // cells
     size_t semicolons = 0, tabs = 0, i = 0;
-    (void)filename;
-    for (; i < head.len && head.at[i] != '\n' && head.at[i] != ','; i++) {
-        semicolons += head.at[i] == ';';
-        tabs += head.at[i] == '\t';
+    for (; i < sample->head.len && sample->head.at[i] != '\n' && sample->head.at[i] != ','; i++) {
+        semicolons += sample->head.at[i] == ';';
+        tabs += sample->head.at[i] == '\t';
     }
     bool cells = (semicolons > FEW && tabs == 0) || (tabs > FEW && semicolons == 0);
-    return cells && i < head.len && head.at[i] == '\n' ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return cells && i < sample->head.len && sample->head.at[i] == '\n' ? FORMAT_PERHAPS
+                                                                       : FORMAT_UNLIKE;
 }
 
 // "2026/11/26 19:33:26.525, 0, 5, 137.40, 1980"
-static enum format_likeness probe_headless(struct str head, struct str filename)
+static enum format_likeness probe_headless(const struct format_sample *sample)
 {
     static const char form[] = "0000/00/00 00:00:00.000, ";
-    (void)filename;
     for (size_t i = 0; form[i]; i++)
-        if (i >= head.len || (form[i] == '0' ? !str_is_digit(head.at[i]) : head.at[i] != form[i]))
+        if (i >= sample->head.len ||
+            (form[i] == '0' ? !str_is_digit(sample->head.at[i]) : sample->head.at[i] != form[i]))
             return FORMAT_UNLIKE;
     return FORMAT_SURE;
 }
 
 // What ncclras prints without -f json; logs of jobs may begin with the same words.
-static enum format_likeness probe_ras_text(struct str head, struct str filename)
+static enum format_likeness probe_ras_text(const struct format_sample *sample)
 {
-    (void)filename;
-    bool is = str_starts_with(head, STR("NCCL version ")) &&
-              str_find(head, STR("\nJob summary\n")) != SIZE_MAX;
+    bool is = str_starts_with(sample->head, STR("NCCL version ")) &&
+              str_find(sample->head, STR("\nJob summary\n")) != SIZE_MAX;
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-static enum format_likeness probe_json(struct str head, struct str filename)
+static enum format_likeness probe_json(const struct format_sample *sample)
 {
-    (void)filename;
-    return json_outline_of(head).json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return sample->outline->json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format formats_unread[] = {

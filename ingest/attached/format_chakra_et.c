@@ -156,20 +156,19 @@ static bool count_et(const struct format_input *input, struct err *err)
 }
 
 // The metadata starts with its version: length, field 1, length, "0.0.4".
-static enum format_likeness probe_et(struct str head, struct str filename)
+static enum format_likeness probe_et(const struct format_sample *sample)
 {
-    (void)filename;
     size_t at = 0;
-    while (at < head.len && at < 3 && (unsigned char)head.at[at] & 0x80)
+    while (at < sample->head.len && at < 3 && (unsigned char)sample->head.at[at] & 0x80)
         at++;
-    if (at + 3 >= head.len || head.at[at + 1] != '\x0A')
+    if (at + 3 >= sample->head.len || sample->head.at[at + 1] != '\x0A')
         return FORMAT_UNLIKE;
-    size_t len = (unsigned char)head.at[at + 2], dots = 0;
-    if (len < 3 || len > VERSION_BYTES || at + 3 + len > head.len)
+    size_t len = (unsigned char)sample->head.at[at + 2], dots = 0;
+    if (len < 3 || len > VERSION_BYTES || at + 3 + len > sample->head.len)
         return FORMAT_UNLIKE;
     for (size_t i = at + 3; i < at + 3 + len; i++) {
-        dots += head.at[i] == '.';
-        if (head.at[i] != '.' && (head.at[i] < '0' || head.at[i] > '9'))
+        dots += sample->head.at[i] == '.';
+        if (sample->head.at[i] != '.' && (sample->head.at[i] < '0' || sample->head.at[i] > '9'))
             return FORMAT_UNLIKE;
     }
     return dots == 2 ? FORMAT_SURE : FORMAT_UNLIKE;

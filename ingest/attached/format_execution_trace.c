@@ -151,11 +151,10 @@ static bool count_graph(const struct format_input *input, struct err *err)
 #define NO_TIMES "it has no times; upload the profiler's trace beside it"
 
 // Other JSON has nodes, too.
-static enum format_likeness probe_execution_trace(struct str head, struct str filename)
+static enum format_likeness probe_execution_trace(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool both = json_outline_has(&outline, "nodes") && json_outline_has(&outline, "schema");
+    bool both =
+        json_outline_has(sample->outline, "nodes") && json_outline_has(sample->outline, "schema");
     return both ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

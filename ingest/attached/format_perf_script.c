@@ -164,17 +164,17 @@ static bool is_frame(struct str text)
 
 // Two samples, each followed by a line with a frame of its stack. The second may be beyond the
 // head.
-static enum format_likeness probe_perf(struct str head, struct str filename)
+static enum format_likeness probe_perf(const struct format_sample *sample)
 {
     enum { ENOUGH = 2 };
-    struct sample_line sample;
+    struct str head = sample->head;
+    struct sample_line line_of_sample;
     int samples = 0;
-    (void)filename;
     while (head.len && samples < ENOUGH) {
         struct str line = cut_line(&head);
         if (line.len == 0 || line.at[0] == '#' || (samples && symbol_of(line).len))
             continue;
-        if (!parse_sample(line, &sample) || !is_frame(cut_line(&head)))
+        if (!parse_sample(line, &line_of_sample) || !is_frame(cut_line(&head)))
             break;
         samples++;
     }

@@ -244,13 +244,12 @@ static bool count_speedscope(const struct format_input *input, struct err *err)
     return ok;
 }
 
-static enum format_likeness probe_speedscope(struct str head, struct str filename)
+static enum format_likeness probe_speedscope(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool named = str_find(head, STR("speedscope.app/file-format-schema")) != SIZE_MAX;
-    return outline.json && (named || json_outline_has(&outline, "profiles")) ? FORMAT_SURE
-                                                                             : FORMAT_UNLIKE;
+    bool named = str_find(sample->head, STR("speedscope.app/file-format-schema")) != SIZE_MAX;
+    return sample->outline->json && (named || json_outline_has(sample->outline, "profiles"))
+               ? FORMAT_SURE
+               : FORMAT_UNLIKE;
 }
 
 const struct format format_speedscope = {

@@ -196,9 +196,10 @@ bool config_take_package(struct config_lines *lines, struct str line, struct err
 // --- recognition --------------------------------------------------------------------------------
 
 // The last line may be cut.
-enum format_likeness config_like_lines(struct str head, struct str filename,
+enum format_likeness config_like_lines(const struct format_sample *sample,
                                        bool (*is)(struct str line))
 {
+    struct str head = sample->head;
     size_t good = 0, all = 0;
     struct str line;
     while (next_line(&head, &line)) {
@@ -206,5 +207,5 @@ enum format_likeness config_like_lines(struct str head, struct str filename,
         good += line.len > 0 && is(line);
     }
     bool are = good >= 2 && all - good <= 1 + all / 8;
-    return are && !config_is_named_like_log(filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return are && !config_is_named_like_log(sample->filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }

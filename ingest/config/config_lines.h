@@ -42,7 +42,7 @@ MUST_CHECK bool config_take_package(struct config_lines *lines, struct str line,
 MUST_CHECK bool config_take_variable(struct config_lines *lines, struct str line, struct err *err);
 
 // PERHAPS if nearly all of the first lines are of a kind, and the file is not named like a log.
-enum format_likeness config_like_lines(struct str head, struct str filename,
+enum format_likeness config_like_lines(const struct format_sample *sample,
                                        bool (*is)(struct str line));
 
 #endif

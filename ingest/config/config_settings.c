@@ -105,15 +105,17 @@ static bool ends_with(struct str text, struct str end)
            str_equal_nocase((struct str){text.at + text.len - end.len, end.len}, end);
 }
 
-bool config_is_text_named(struct str head, struct str filename, const char *const *endings)
+bool config_is_text_named(const struct format_sample *sample, const char *const *endings)
 {
+    struct str head = sample->head;
+    while (*endings && !ends_with(sample->filename, str_of(*endings)))
+        endings++;
+    if (!*endings)
+        return false;
     for (size_t i = 0; i < head.len; i++)
         if ((unsigned char)head.at[i] < ' ' && !memchr("\t\n\r", head.at[i], 3))
             return false;
-    for (; *endings; endings++)
-        if (ends_with(filename, str_of(*endings)))
-            return head.len > 0 && !json_outline_of(head).json;
-    return false;
+    return head.len > 0 && !sample->outline->json;
 }
 
 bool config_is_named_like_log(struct str filename)

@@ -42,7 +42,7 @@ MUST_CHECK bool config_settings_ended(const struct config_settings *settings, si
                                       const char *what, struct err *err);
 
 // Whether it is text that is not JSON and whose name ends with one of `endings`.
-bool config_is_text_named(struct str head, struct str filename, const char *const *endings);
+bool config_is_text_named(const struct format_sample *sample, const char *const *endings);
 
 // Whether a file is named like something that is printed: a log may start with such text.
 bool config_is_named_like_log(struct str filename);

@@ -63,11 +63,11 @@ static bool count_collect_env(const struct format_input *input, struct err *err)
     return config_count(input, &format_collect_env, err);
 }
 
-static enum format_likeness probe_collect_env(struct str head, struct str filename)
+static enum format_likeness probe_collect_env(const struct format_sample *sample)
 {
-    bool is = config_has_line(head, STR("PyTorch version: ")) &&
-              config_has_line(head, STR("Is debug build: "));
-    return is && !config_is_named_like_log(filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    bool is = config_has_line(sample->head, STR("PyTorch version: ")) &&
+              config_has_line(sample->head, STR("Is debug build: "));
+    return is && !config_is_named_like_log(sample->filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format format_collect_env = {

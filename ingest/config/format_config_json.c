@@ -233,7 +233,7 @@ static size_t count_in(struct str head, const char *const *names)
     return count;
 }
 
-static enum format_likeness probe_json(struct str head, struct str filename)
+static enum format_likeness probe_json(const struct format_sample *sample)
 {
     // Keys of settings and results, and of other documents that may contain such keys.
     static const char *const ours[] = {
@@ -276,12 +276,11 @@ static enum format_likeness probe_json(struct str head, struct str filename)
         "\"device_traces\"",
         NULL,
     };
-    struct json_outline outline = json_outline_of(head);
-    bool document = outline.json && outline.root == '{' && !(outline.ended && outline.after);
-    (void)filename;
-    if (!document || count_in(head, others))
+    bool document = sample->outline->json && sample->outline->root == '{' &&
+                    !(sample->outline->ended && sample->outline->after);
+    if (!document || count_in(sample->head, others))
         return FORMAT_UNLIKE;
-    size_t count = count_in(head, ours);
+    size_t count = count_in(sample->head, ours);
     return count >= CONFIG_LEAST ? FORMAT_SURE : count ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 

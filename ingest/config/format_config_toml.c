@@ -97,10 +97,10 @@ static bool count_toml(const struct format_input *input, struct err *err)
     return config_count(input, &format_config_toml, err);
 }
 
-static enum format_likeness probe_toml(struct str head, struct str filename)
+static enum format_likeness probe_toml(const struct format_sample *sample)
 {
     static const char *const endings[] = {".toml", NULL};
-    return config_is_text_named(head, filename, endings) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return config_is_text_named(sample, endings) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format format_config_toml = {

@@ -243,10 +243,10 @@ static bool count_yaml(const struct format_input *input, struct err *err)
     return config_count(input, &format_config_yaml, err);
 }
 
-static enum format_likeness probe_yaml(struct str head, struct str filename)
+static enum format_likeness probe_yaml(const struct format_sample *sample)
 {
     static const char *const endings[] = {".yaml", ".yml", NULL};
-    return config_is_text_named(head, filename, endings) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return config_is_text_named(sample, endings) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format format_config_yaml = {

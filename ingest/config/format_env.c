@@ -23,9 +23,9 @@ static bool count_env(const struct format_input *input, struct err *err)
     return config_count(input, &format_env, err);
 }
 
-static enum format_likeness probe_env(struct str head, struct str filename)
+static enum format_likeness probe_env(const struct format_sample *sample)
 {
-    return config_like_lines(head, filename, is_variable);
+    return config_like_lines(sample, is_variable);
 }
 
 const struct format format_env = {

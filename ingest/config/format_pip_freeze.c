@@ -24,9 +24,9 @@ static bool count_pip_freeze(const struct format_input *input, struct err *err)
     return config_count(input, &format_pip_freeze, err);
 }
 
-static enum format_likeness probe_pip_freeze(struct str head, struct str filename)
+static enum format_likeness probe_pip_freeze(const struct format_sample *sample)
 {
-    return config_like_lines(head, filename, is_package);
+    return config_like_lines(sample, is_package);
 }
 
 const struct format format_pip_freeze = {

@@ -137,11 +137,13 @@ static bool count_slurm(const struct format_input *input, struct err *err)
     return config_count(input, &format_slurm, err);
 }
 
-static enum format_likeness probe_slurm(struct str head, struct str filename)
+static enum format_likeness probe_slurm(const struct format_sample *sample)
 {
-    bool is = config_has_line(head, STR("#SBATCH ")) || config_has_line(head, STR("JobID|")) ||
-              (str_starts_with(head, STR("JobId=")) && config_has_line(head, STR("JobState=")));
-    return is && !config_is_named_like_log(filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    bool is = config_has_line(sample->head, STR("#SBATCH ")) ||
+              config_has_line(sample->head, STR("JobID|")) ||
+              (str_starts_with(sample->head, STR("JobId=")) &&
+               config_has_line(sample->head, STR("JobState=")));
+    return is && !config_is_named_like_log(sample->filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format format_slurm = {

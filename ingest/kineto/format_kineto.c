@@ -762,24 +762,22 @@ static bool kineto_read(const struct format_input *input, struct err *err)
 }
 
 // Certain for JSON whose first members include one that only traces have.
-static bool has_own_member(struct str head)
+static bool has_own_member(const struct json_outline *outline)
 {
     static const char *const members[] = {"traceEvents",         "schemaVersion",
                                           "baseTimeNanoseconds", "deviceProperties",
                                           "distributedInfo",     "displayTimeUnit"};
-    struct json_outline outline = json_outline_of(head);
-    if (outline.root == '[')
-        return json_outline_has(&outline, "ph");
+    if (outline->root == '[')
+        return json_outline_has(outline, "ph");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (json_outline_has(&outline, members[i]))
+        if (json_outline_has(outline, members[i]))
             return true;
     return false;
 }
 
-static enum format_likeness kineto_probe(struct str head, struct str filename)
+static enum format_likeness kineto_probe(const struct format_sample *sample)
 {
-    (void)filename;
-    struct str text = head;
+    struct str text = sample->head;
     if (str_starts_with(text, STR("\xEF\xBB\xBF")))
         text = (struct str){text.at + 3, text.len - 3};
     while (text.len && is_space(*text.at))
@@ -787,7 +785,7 @@ static enum format_likeness kineto_probe(struct str head, struct str filename)
     bool wide = text.len > 1 && text.at[1] == '\0'; // UTF-16
     if (!text.len || wide || (*text.at != '{' && *text.at != '['))
         return FORMAT_UNLIKE;
-    return has_own_member(head) ? FORMAT_SURE : FORMAT_PERHAPS;
+    return has_own_member(sample->outline) ? FORMAT_SURE : FORMAT_PERHAPS;
 }
 
 const struct format format_kineto = {

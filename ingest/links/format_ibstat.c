@@ -105,10 +105,10 @@ static bool says_type(struct str line)
     return str_starts_with(link_after(line, 0), STR("CA type:"));
 }
 
-static enum format_likeness probe_ibstat(struct str head, struct str filename)
+static enum format_likeness probe_ibstat(const struct format_sample *sample)
 {
-    (void)filename;
-    bool both = link_any_line(head, says_card) && link_any_line(head, says_type);
+    bool both = link_any_line(sample->head, "CA '", says_card) &&
+                link_any_line(sample->head, "CA type:", says_type);
     return both ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

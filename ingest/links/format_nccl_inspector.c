@@ -214,14 +214,12 @@ static bool count_inspector(const struct format_input *input, struct err *err)
                           err);
 }
 
-static enum format_likeness probe_inspector(struct str head, struct str filename)
+static enum format_likeness probe_inspector(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool is_line = json_outline_has(&outline, "coll_perf") ||
-                   json_outline_has(&outline, "p2p_perf") ||
-                   json_outline_has(&outline, "dump_stats");
-    return is_line && outline.root == '{' ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool is_line = json_outline_has(sample->outline, "coll_perf") ||
+                   json_outline_has(sample->outline, "p2p_perf") ||
+                   json_outline_has(sample->outline, "dump_stats");
+    return is_line && sample->outline->root == '{' ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nccl_inspector = {

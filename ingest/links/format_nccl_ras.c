@@ -150,11 +150,9 @@ static bool count_ras(const struct format_input *input, struct err *err)
     return evidence_count(&(struct evidence_count){gather_ras, link_report_members}, input, err);
 }
 
-static enum format_likeness probe_ras(struct str head, struct str filename)
+static enum format_likeness probe_ras(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    return json_outline_has(&outline, "communicators_count") ? FORMAT_SURE : FORMAT_UNLIKE;
+    return json_outline_has(sample->outline, "communicators_count") ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nccl_ras = {

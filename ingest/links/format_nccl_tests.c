@@ -568,10 +568,9 @@ static bool says_test(struct str line)
            str_starts_with(text, STR("Avg bus bandwidth "));
 }
 
-static enum format_likeness probe_nccl_tests(struct str head, struct str filename)
+static enum format_likeness probe_nccl_tests(const struct format_sample *sample)
 {
-    (void)filename;
-    return link_any_line(head, says_test) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return link_any_line(sample->head, "#", says_test) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nccl_tests = {

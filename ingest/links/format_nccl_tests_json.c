@@ -242,12 +242,11 @@ static bool count_json(const struct format_input *input, struct err *err)
     return evidence_count(&(struct evidence_count){gather_json, link_report_sizes}, input, err);
 }
 
-static enum format_likeness probe_json(struct str head, struct str filename)
+static enum format_likeness probe_json(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool names = json_outline_has(&outline, "start_time") && json_outline_has(&outline, "args");
-    return names && str_find(head, STR("_perf")) != SIZE_MAX ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool names = json_outline_has(sample->outline, "start_time") &&
+                 json_outline_has(sample->outline, "args");
+    return names && str_find(sample->head, STR("_perf")) != SIZE_MAX ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nccl_tests_json = {

@@ -219,10 +219,9 @@ static bool says_perftest(struct str line)
     return is_header(&words);
 }
 
-static enum format_likeness probe_perftest(struct str head, struct str filename)
+static enum format_likeness probe_perftest(const struct format_sample *sample)
 {
-    (void)filename;
-    return link_any_line(head, says_perftest) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return link_any_line(sample->head, "#bytes", says_perftest) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_perftest = {

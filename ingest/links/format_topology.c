@@ -195,10 +195,9 @@ static bool says_topology(struct str line)
     return count_columns(&words) > 0;
 }
 
-static enum format_likeness probe_topology(struct str head, struct str filename)
+static enum format_likeness probe_topology(const struct format_sample *sample)
 {
-    (void)filename;
-    return link_any_line(head, says_topology) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return link_any_line(sample->head, "GPU0", says_topology) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_topology = {

@@ -163,15 +163,17 @@ bool link_keep(struct evidence *evidence, struct str raw, struct str *kept, stru
     return evidence_text(evidence, raw, kept, err);
 }
 
-bool link_any_line(struct str head, bool (*is)(struct str line))
+bool link_any_line(struct str head, const char *word, bool (*is)(struct str line))
 {
     struct str tag;
-    for (size_t at = 0; at < head.len;) {
+    for (size_t at; (at = str_find(head, str_of(word))) != SIZE_MAX;) {
+        const char *before = at ? memrchr(head.at, '\n', at) : NULL;
         const char *end = memchr(head.at + at, '\n', head.len - at);
-        size_t len = end ? (size_t)(end - head.at) - at : head.len - at;
-        if (is(link_unprefixed((struct str){head.at + at, len}, &tag)))
+        size_t from = before ? (size_t)(before + 1 - head.at) : 0;
+        size_t to = end ? (size_t)(end - head.at) : head.len;
+        if (is(link_unprefixed((struct str){head.at + from, to - from}, &tag)))
             return true;
-        at += len + 1;
+        head = (struct str){head.at + to, head.len - to};
     }
     return false;
 }

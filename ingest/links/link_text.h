@@ -43,7 +43,7 @@ struct str link_test_name(struct str word);
 MUST_CHECK bool link_keep(struct evidence *evidence, struct str raw, struct str *kept,
                           struct err *err);
 
-// Calls with each line of a head, the last of which may be cut, until `is` holds.
-bool link_any_line(struct str head, bool (*is)(struct str line));
+// Calls with each line of a head that has the word, the last of which may be cut, until `is` holds.
+bool link_any_line(struct str head, const char *word, bool (*is)(struct str line));
 
 #endif

@@ -164,14 +164,14 @@ static struct source *open_container_log(struct source *below, struct err *err)
 // --- the format ---------------------------------------------------------------------------------
 
 // By the first line, or by its start if it is long.
-static enum format_likeness probe_container_log(struct str head, struct str filename)
+static enum format_likeness probe_container_log(const struct format_sample *sample)
 {
     struct written written;
-    const char *end = head.len ? memchr(head.at, '\n', head.len) : NULL;
-    struct str line = {head.at, end ? (size_t)(end - head.at) : head.len};
-    bool is_docker = read_json(line, &written) || (head.len == FORMAT_HEAD_BYTES && !end &&
-                                                   str_starts_with(head, STR("{\"log\":\"")));
-    (void)filename;
+    const char *end = sample->head.len ? memchr(sample->head.at, '\n', sample->head.len) : NULL;
+    struct str line = {sample->head.at, end ? (size_t)(end - sample->head.at) : sample->head.len};
+    bool is_docker =
+        read_json(line, &written) || (sample->head.len == FORMAT_HEAD_BYTES && !end &&
+                                      str_starts_with(sample->head, STR("{\"log\":\"")));
     return is_docker || read_cri(line, &written) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -195,18 +195,18 @@ static bool count_jsonl(const struct format_input *input, struct err *err)
 
 // Lines of objects, the first of which has the number of a step and more. A single object may be
 // JSON of any other kind.
-static enum format_likeness probe_jsonl(struct str head, struct str filename)
+static enum format_likeness probe_jsonl(const struct format_sample *sample)
 {
-    struct json_outline outline = json_outline_of(head);
     size_t key = 0;
-    while (key < COUNT_OF(step_keys) && !json_outline_has(&outline, step_keys[key]))
+    while (key < COUNT_OF(step_keys) && !json_outline_has(sample->outline, step_keys[key]))
         key++;
-    if (outline.root != '{' || key == COUNT_OF(step_keys) || outline.key_count < 2 ||
-        !outline.ended || json_outline_has(&outline, "ph"))
+    if (sample->outline->root != '{' || key == COUNT_OF(step_keys) ||
+        sample->outline->key_count < 2 || !sample->outline->ended ||
+        json_outline_has(sample->outline, "ph"))
         return FORMAT_UNLIKE;
-    if (outline.after == '{')
+    if (sample->outline->after == '{')
         return FORMAT_SURE;
-    bool named = !outline.after && str_contains_nocase(filename, STR(".jsonl"));
+    bool named = !sample->outline->after && str_contains_nocase(sample->filename, STR(".jsonl"));
     return named ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -133,16 +133,15 @@ static bool count_csv(const struct format_input *input, struct err *err)
 }
 
 // A header with a step, and a loss or an epoch.
-static enum format_likeness probe_csv(struct str head, struct str filename)
+static enum format_likeness probe_csv(const struct format_sample *sample)
 {
     static const char *const others[] = {
         "epoch", "loss", "train_loss", "train/loss", "train_loss_step", "reduced_train_loss"};
     bool step = false, other = false;
-    (void)filename;
     for (size_t i = 0; i < STEP_NAMES; i++)
-        step = step || csv_head_has(head, step_names[i]);
+        step = step || csv_head_has(sample->head, step_names[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        other = other || csv_head_has(head, others[i]);
+        other = other || csv_head_has(sample->head, others[i]);
     return step && other ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

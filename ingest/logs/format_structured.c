@@ -293,12 +293,10 @@ static bool count_structured(const struct format_input *input, struct err *err)
     return evidence_count(&how, input, err);
 }
 
-static enum format_likeness probe_structured(struct str head, struct str filename)
+static enum format_likeness probe_structured(const struct format_sample *sample)
 {
-    struct json_outline outline = json_outline_of(head);
-    (void)filename;
-    bool is = outline.root == '{' && json_outline_has(&outline, "time_us") &&
-              str_find(head, STR("\"log_type_name\"")) != SIZE_MAX;
+    bool is = sample->outline->root == '{' && json_outline_has(sample->outline, "time_us") &&
+              str_find(sample->head, STR("\"log_type_name\"")) != SIZE_MAX;
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

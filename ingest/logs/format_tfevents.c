@@ -362,12 +362,12 @@ static bool starts_with_version(struct str head)
 }
 
 // TensorBoard adds a time and a host to the name.
-static enum format_likeness probe_tfevents(struct str head, struct str filename)
+static enum format_likeness probe_tfevents(const struct format_sample *sample)
 {
-    if (starts_with_version(head))
+    if (starts_with_version(sample->head))
         return FORMAT_SURE;
-    return str_find(filename, STR("events.out.tfevents.")) != SIZE_MAX ? FORMAT_PERHAPS
-                                                                       : FORMAT_UNLIKE;
+    return str_find(sample->filename, STR("events.out.tfevents.")) != SIZE_MAX ? FORMAT_PERHAPS
+                                                                               : FORMAT_UNLIKE;
 }
 
 const struct format format_tfevents = {

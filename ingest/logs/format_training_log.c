@@ -35,15 +35,16 @@ static bool is_named_like_one(struct str name)
 }
 
 // Text with a step at its start, or with a name like that of a log: the first step may come late.
-static enum format_likeness probe_log(struct str head, struct str filename)
+static enum format_likeness probe_log(const struct format_sample *sample)
 {
-    struct json_outline outline = json_outline_of(head);
-    bool prefixed = outline.root == '[' && outline.ended && outline.after; // "[1,0]<stdout>: ..."
-    if (outline.json && !prefixed)
+    bool prefixed = sample->outline->root == '[' && sample->outline->ended &&
+                    sample->outline->after; // "[1,0]<stdout>: ..."
+    if (sample->outline->json && !prefixed)
         return FORMAT_UNLIKE;
-    if (log_has_step(head))
+    if (log_has_step(sample->head))
         return FORMAT_SURE;
-    return is_text(head) && is_named_like_one(filename) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+    return is_text(sample->head) && is_named_like_one(sample->filename) ? FORMAT_PERHAPS
+                                                                        : FORMAT_UNLIKE;
 }
 
 const struct format format_training_log = {

@@ -197,25 +197,24 @@ static bool is_header(struct str line)
     return false;
 }
 
-static enum format_likeness probe_csv(struct str head, struct str filename)
+static enum format_likeness probe_csv(const struct format_sample *sample)
 {
-    (void)filename;
-    return monitor_any_line(head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return monitor_any_line(sample->head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE
+                                                                          : FORMAT_UNLIKE;
 }
 
 // A list of objects with a GPU's number and either groups of metrics or metrics.
-static enum format_likeness probe_json(struct str head, struct str filename)
+static enum format_likeness probe_json(const struct format_sample *sample)
 {
     static const char *const groups[] = {"usage", "power", "clock", "temperature", "mem_usage"};
-    struct json_outline outline = json_outline_of(head);
-    bool gpu = outline.root == '[' && json_outline_has(&outline, "gpu"), any = false;
-    (void)filename;
-    if (outline.root == '{' && json_outline_has(&outline, "gpu_data"))
+    bool gpu = sample->outline->root == '[' && json_outline_has(sample->outline, "gpu"),
+         any = false;
+    if (sample->outline->root == '{' && json_outline_has(sample->outline, "gpu_data"))
         return FORMAT_SURE;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        any = any || json_outline_has(&outline, groups[i]);
-    for (unsigned i = 0; i < outline.key_count; i++)
-        any = any || is_metric(outline.keys[i]);
+        any = any || json_outline_has(sample->outline, groups[i]);
+    for (unsigned i = 0; i < sample->outline->key_count; i++)
+        any = any || is_metric(sample->outline->keys[i]);
     return gpu && any ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -111,10 +111,10 @@ static bool is_header(struct str line)
     return metric;
 }
 
-static enum format_likeness probe_text(struct str head, struct str filename)
+static enum format_likeness probe_text(const struct format_sample *sample)
 {
-    (void)filename;
-    return monitor_any_line(head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return monitor_any_line(sample->head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE
+                                                                          : FORMAT_UNLIKE;
 }
 
 const struct format format_amd_smi_text = {

@@ -391,11 +391,10 @@ static bool is_no_metric(struct str line)
 }
 
 // All lines but the last, which may be cut, are metrics.
-static enum format_likeness probe_prometheus(struct str head, struct str filename)
+static enum format_likeness probe_prometheus(const struct format_sample *sample)
 {
-    (void)filename;
-    const char *end = head.len ? memrchr(head.at, '\n', head.len) : NULL;
-    struct str whole = {head.at, end ? (size_t)(end - head.at) : head.len};
+    const char *end = sample->head.len ? memrchr(sample->head.at, '\n', sample->head.len) : NULL;
+    struct str whole = {sample->head.at, end ? (size_t)(end - sample->head.at) : sample->head.len};
     bool is = monitor_any_line(whole, SIZE_MAX, is_of_gpu) &&
               !monitor_any_line(whole, MONITOR_FIRST_LINES, is_no_metric);
     return is ? FORMAT_SURE : FORMAT_UNLIKE;

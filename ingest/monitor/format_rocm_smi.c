@@ -93,22 +93,21 @@ static bool is_header(struct str line)
     return false;
 }
 
-static enum format_likeness probe_csv(struct str head, struct str filename)
+static enum format_likeness probe_csv(const struct format_sample *sample)
 {
-    (void)filename;
-    return monitor_any_line(head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return monitor_any_line(sample->head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE
+                                                                          : FORMAT_UNLIKE;
 }
 
 // Cards, and a column that only rocm-smi calls so.
-static enum format_likeness probe_json(struct str head, struct str filename)
+static enum format_likeness probe_json(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool cards = outline.root == '{' && outline.key_count &&
-                 (str_starts_with(outline.keys[0], STR("card")) ||
-                  str_equal(outline.keys[0], STR("system")));
+    bool cards = sample->outline->root == '{' && sample->outline->key_count &&
+                 (str_starts_with(sample->outline->keys[0], STR("card")) ||
+                  str_equal(sample->outline->keys[0], STR("system")));
     for (size_t i = 0; cards && i < sizeof columns / sizeof *columns; i++)
-        if (columns[i].role == MONITOR_METRIC && str_find(head, columns[i].name) != SIZE_MAX)
+        if (columns[i].role == MONITOR_METRIC &&
+            str_find(sample->head, columns[i].name) != SIZE_MAX)
             return FORMAT_SURE;
     return FORMAT_UNLIKE;
 }

@@ -381,10 +381,11 @@ static bool at_line(struct str head, struct str start)
 
 // What the profiler prints first may be longer than the head; then the file's name tells this from
 // the text that is printed without --csv.
-static enum format_likeness probe_ncu(struct str head, struct str filename)
+static enum format_likeness probe_ncu(const struct format_sample *sample)
 {
-    bool table = at_line(head, STR("\"ID\",\"Process ID\""));
-    bool later = str_contains_nocase(filename, STR(".csv")) && at_line(head, STR("==PROF== "));
+    bool table = at_line(sample->head, STR("\"ID\",\"Process ID\""));
+    bool later = str_contains_nocase(sample->filename, STR(".csv")) &&
+                 at_line(sample->head, STR("==PROF== "));
     return table || later ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -404,11 +404,10 @@ static bool starts_pcf(struct str head)
            (head.len == first.len || memchr(" \t\r\n", head.at[first.len], 4));
 }
 
-static enum format_likeness prv_probe(struct str head, struct str filename)
+static enum format_likeness prv_probe(const struct format_sample *sample)
 {
-    (void)filename;
-    bool is = is_header(head) || str_starts_with(head, STR("new format\n#P")) || starts_pcf(head) ||
-              starts_row_file(head);
+    bool is = is_header(sample->head) || str_starts_with(sample->head, STR("new format\n#P")) ||
+              starts_pcf(sample->head) || starts_row_file(sample->head);
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

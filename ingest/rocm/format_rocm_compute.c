@@ -280,13 +280,13 @@ static bool has_counter_names(struct str head)
 
 // Each file with counters is from another run of the job, so it is no trace even if its times are
 // good; timestamps.csv is a trace.
-static enum format_likeness probe(struct str head, struct str filename)
+static enum format_likeness probe(const struct format_sample *sample)
 {
-    (void)filename;
-    bool sure =
-        csv_head_has(head, "Dispatch_ID") && csv_head_has(head, "GPU_ID") &&
-        csv_head_has(head, "LDS_Per_Workgroup") && csv_head_has(head, "Kernel_Name") &&
-        (!csv_head_has(head, "Start_Timestamp") || is_rounded(head) || has_counter_names(head));
+    bool sure = csv_head_has(sample->head, "Dispatch_ID") && csv_head_has(sample->head, "GPU_ID") &&
+                csv_head_has(sample->head, "LDS_Per_Workgroup") &&
+                csv_head_has(sample->head, "Kernel_Name") &&
+                (!csv_head_has(sample->head, "Start_Timestamp") || is_rounded(sample->head) ||
+                 has_counter_names(sample->head));
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

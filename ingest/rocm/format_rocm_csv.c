@@ -398,30 +398,27 @@ static enum format_likeness likeness(struct str head, const char *name)
                                                                                     : FORMAT_UNLIKE;
 }
 
-static enum format_likeness probe_kernels(struct str head, struct str filename)
+static enum format_likeness probe_kernels(const struct format_sample *sample)
 {
-    (void)filename;
-    bool old = csv_head_has(head, "KernelName") && csv_head_has(head, "BeginNs") &&
-               csv_head_has(head, "EndNs");
-    return old ? FORMAT_SURE : likeness(head, "Kernel_Name");
+    bool old = csv_head_has(sample->head, "KernelName") && csv_head_has(sample->head, "BeginNs") &&
+               csv_head_has(sample->head, "EndNs");
+    return old ? FORMAT_SURE : likeness(sample->head, "Kernel_Name");
 }
 
-static enum format_likeness probe_calls(struct str head, struct str filename)
+static enum format_likeness probe_calls(const struct format_sample *sample)
 {
-    (void)filename;
-    return csv_head_has(head, "Domain") ? likeness(head, "Function") : FORMAT_UNLIKE;
+    return csv_head_has(sample->head, "Domain") ? likeness(sample->head, "Function")
+                                                : FORMAT_UNLIKE;
 }
 
-static enum format_likeness probe_copies(struct str head, struct str filename)
+static enum format_likeness probe_copies(const struct format_sample *sample)
 {
-    (void)filename;
-    return likeness(head, "Direction");
+    return likeness(sample->head, "Direction");
 }
 
-static enum format_likeness probe_agents(struct str head, struct str filename)
+static enum format_likeness probe_agents(const struct format_sample *sample)
 {
-    (void)filename;
-    bool agents = csv_head_has(head, "Node_Id") && csv_head_has(head, "Agent_Type");
+    bool agents = csv_head_has(sample->head, "Node_Id") && csv_head_has(sample->head, "Agent_Type");
     return agents ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -205,38 +205,39 @@ static bool count_rows(const struct format_input *input, struct err *err)
 
 // --- recognizing --------------------------------------------------------------------------------
 
-static enum format_likeness probe_counters(struct str head, struct str filename)
+static enum format_likeness probe_counters(const struct format_sample *sample)
 {
-    (void)filename;
-    bool sure = csv_head_has(head, "Counter_Name") && csv_head_has(head, "Counter_Value") &&
-                csv_head_has(head, "Dispatch_Id");
+    bool sure = csv_head_has(sample->head, "Counter_Name") &&
+                csv_head_has(sample->head, "Counter_Value") &&
+                csv_head_has(sample->head, "Dispatch_Id");
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-static enum format_likeness probe_sums(struct str head, struct str filename)
+static enum format_likeness probe_sums(const struct format_sample *sample)
 {
-    (void)filename;
-    bool sure = csv_head_has(head, "Calls") && csv_head_has(head, "TotalDurationNs");
+    bool sure =
+        csv_head_has(sample->head, "Calls") && csv_head_has(sample->head, "TotalDurationNs");
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // Allocations, scratch memory, PC samples, and the machine of rocprof-compute with its limits.
-static enum format_likeness probe_others(struct str head, struct str filename)
+static enum format_likeness probe_others(const struct format_sample *sample)
 {
-    (void)filename;
-    bool memory = csv_head_has(head, "Kind") && csv_head_has(head, "Operation") &&
-                  csv_head_has(head, "Start_Timestamp");
-    bool samples = csv_head_has(head, "Sample_Timestamp") && csv_head_has(head, "Exec_Mask");
-    bool machine = csv_head_has(head, "workload_name") && csv_head_has(head, "gpu_model");
-    bool limits = csv_head_has(head, "HBMBw") && csv_head_has(head, "HBMBwLow");
+    bool memory = csv_head_has(sample->head, "Kind") && csv_head_has(sample->head, "Operation") &&
+                  csv_head_has(sample->head, "Start_Timestamp");
+    bool samples =
+        csv_head_has(sample->head, "Sample_Timestamp") && csv_head_has(sample->head, "Exec_Mask");
+    bool machine =
+        csv_head_has(sample->head, "workload_name") && csv_head_has(sample->head, "gpu_model");
+    bool limits = csv_head_has(sample->head, "HBMBw") && csv_head_has(sample->head, "HBMBwLow");
     return memory || samples || machine || limits ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // sqlitedb.py of rocprof starts with an empty event, and writes numbers as texts.
-static enum format_likeness probe_old_json(struct str head, struct str filename)
+static enum format_likeness probe_old_json(const struct format_sample *sample)
 {
-    (void)filename;
-    return str_starts_with(head, STR("{ \"traceEvents\":[{}")) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return str_starts_with(sample->head, STR("{ \"traceEvents\":[{}")) ? FORMAT_SURE
+                                                                       : FORMAT_UNLIKE;
 }
 
 #define UPLOAD_TRACE "it has no timeline; upload *_kernel_trace.csv of rocprofv3 --kernel-trace"

@@ -14,6 +14,7 @@
 
 struct source;
 struct evidence;
+struct json_outline;
 
 // What a reader reports its progress to and checks for cancellation; shared between threads.
 struct progress {
@@ -70,6 +71,12 @@ enum format_likeness { FORMAT_UNLIKE, FORMAT_PERHAPS, FORMAT_SURE };
 
 struct archive; // of the library that unpack.c uses
 
+// What a file is recognized by: its first bytes, and its name, which may be empty.
+struct format_sample {
+    struct str head, filename;
+    const struct json_outline *outline; // of these bytes
+};
+
 enum { FORMAT_MAX_PARTS = 4096 };
 
 // The processes in a file.
@@ -90,7 +97,7 @@ struct format {
     // its name, whichever are set; or by a function instead.
     struct str magic;
     const char *member;
-    enum format_likeness (*probe)(struct str head, struct str filename);
+    enum format_likeness (*probe)(const struct format_sample *sample);
     // A format in a database is recognized by a table unique to it: names, as in database_has,
     // separated by blanks.
     const char *tables;

@@ -185,12 +185,12 @@ struct source *source_zstd_open(struct source *below, struct err *err)
 }
 
 // A frame, or a skippable one: 0x184D2A50 to 0x184D2A5F, little-endian.
-static enum format_likeness probe_zstd(struct str head, struct str filename)
+static enum format_likeness probe_zstd(const struct format_sample *sample)
 {
-    (void)filename;
-    bool skipped = head.len >= 4 && ((unsigned char)head.at[0] & 0xF0) == 0x50 &&
-                   memcmp(head.at + 1, "\x2A\x4D\x18", 3) == 0;
-    return skipped || str_starts_with(head, STR("\x28\xB5\x2F\xFD")) ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool skipped = sample->head.len >= 4 && ((unsigned char)sample->head.at[0] & 0xF0) == 0x50 &&
+                   memcmp(sample->head.at + 1, "\x2A\x4D\x18", 3) == 0;
+    return skipped || str_starts_with(sample->head, STR("\x28\xB5\x2F\xFD")) ? FORMAT_SURE
+                                                                             : FORMAT_UNLIKE;
 }
 
 const struct format format_zstd = {

@@ -172,14 +172,14 @@ static bool count_dump(const struct format_input *input, struct err *err)
 }
 
 // A pickle whose first bytes have the names of members.
-static enum format_likeness probe_dump(struct str head, struct str filename)
+static enum format_likeness probe_dump(const struct format_sample *sample)
 {
     static const char *const names[] = {"pg_config", "pg_status", "collective_seq_id",
                                         "profiling_name"};
-    (void)filename;
-    bool pickle = head.len > 2 && head.at[0] == '\x80' && head.at[1] >= 2 && head.at[1] <= 5;
+    bool pickle = sample->head.len > 2 && sample->head.at[0] == '\x80' && sample->head.at[1] >= 2 &&
+                  sample->head.at[1] <= 5;
     for (size_t i = 0; pickle && i < sizeof names / sizeof *names; i++)
-        if (str_find(head, str_of(names[i])) != SIZE_MAX)
+        if (str_find(sample->head, str_of(names[i])) != SIZE_MAX)
             return FORMAT_SURE;
     return FORMAT_UNLIKE;
 }

@@ -218,14 +218,12 @@ static bool count_dump(const struct format_input *input, struct err *err)
 }
 
 // Members are sorted by name, so the entries may fill the head.
-static enum format_likeness probe_dump(struct str head, struct str filename)
+static enum format_likeness probe_dump(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool named = json_outline_has(&outline, "pg_config") ||
-                 json_outline_has(&outline, "pg_status") ||
-                 (json_outline_has(&outline, "entries") &&
-                  str_find(head, STR("\"collective_seq_id\"")) != SIZE_MAX);
+    bool named = json_outline_has(sample->outline, "pg_config") ||
+                 json_outline_has(sample->outline, "pg_status") ||
+                 (json_outline_has(sample->outline, "entries") &&
+                  str_find(sample->head, STR("\"collective_seq_id\"")) != SIZE_MAX);
     return named ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

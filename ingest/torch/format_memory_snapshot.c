@@ -253,12 +253,12 @@ static bool count_snapshot(const struct format_input *input, struct err *err)
 }
 
 // A pickle whose first bytes have the names of members.
-static enum format_likeness probe_snapshot(struct str head, struct str filename)
+static enum format_likeness probe_snapshot(const struct format_sample *sample)
 {
-    (void)filename;
-    bool pickle = head.len > 2 && head.at[0] == '\x80' && head.at[1] >= 2 && head.at[1] <= 5;
-    bool named = str_find(head, STR("allocated_size")) != SIZE_MAX ||
-                 str_find(head, STR("device_traces")) != SIZE_MAX;
+    bool pickle = sample->head.len > 2 && sample->head.at[0] == '\x80' && sample->head.at[1] >= 2 &&
+                  sample->head.at[1] <= 5;
+    bool named = str_find(sample->head, STR("allocated_size")) != SIZE_MAX ||
+                 str_find(sample->head, STR("device_traces")) != SIZE_MAX;
     return pickle && named ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -114,15 +114,14 @@ static bool count_snapshot(const struct format_input *input, struct err *err)
     return snapshot_count(input, gather_snapshot, err);
 }
 
-static enum format_likeness probe_snapshot(struct str head, struct str filename)
+static enum format_likeness probe_snapshot(const struct format_sample *sample)
 {
-    (void)filename;
     size_t blank = 0; // memory_viz starts with an empty line
-    while (blank < head.len && memchr(" \t\r\n", head.at[blank], 4))
+    while (blank < sample->head.len && memchr(" \t\r\n", sample->head.at[blank], 4))
         blank++;
-    bool page = blank < head.len && head.at[blank] == '<';
-    return page && str_find(head, STR("local_files")) != SIZE_MAX &&
-                   str_find(head, STR("\"base64\"")) != SIZE_MAX
+    bool page = blank < sample->head.len && sample->head.at[blank] == '<';
+    return page && str_find(sample->head, STR("local_files")) != SIZE_MAX &&
+                   str_find(sample->head, STR("\"base64\"")) != SIZE_MAX
                ? FORMAT_SURE
                : FORMAT_UNLIKE;
 }

@@ -288,14 +288,12 @@ static bool count_snapshot(const struct format_input *input, struct err *err)
 }
 
 // Mostly, the head ends within the first segments.
-static enum format_likeness probe_snapshot(struct str head, struct str filename)
+static enum format_likeness probe_snapshot(const struct format_sample *sample)
 {
-    (void)filename;
-    struct json_outline outline = json_outline_of(head);
-    bool sizes = str_find(head, STR("\"allocated_size\"")) != SIZE_MAX;
-    bool named = json_outline_has(&outline, "device_traces") ||
-                 (sizes && json_outline_has(&outline, "segments")) ||
-                 (sizes && json_outline_has(&outline, "total_size"));
+    bool sizes = str_find(sample->head, STR("\"allocated_size\"")) != SIZE_MAX;
+    bool named = json_outline_has(sample->outline, "device_traces") ||
+                 (sizes && json_outline_has(sample->outline, "segments")) ||
+                 (sizes && json_outline_has(sample->outline, "total_size"));
     return named ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -472,14 +472,16 @@ static bool starts_with_plane(struct str head)
            str_starts_with(name, STR("Task Environment"));
 }
 
-static enum format_likeness probe_xplane(struct str head, struct str filename)
+static enum format_likeness probe_xplane(const struct format_sample *sample)
 {
     const struct str end = STR(".xplane.pb");
-    bool named = filename.len > end.len &&
-                 str_equal_nocase((struct str){filename.at + filename.len - end.len, end.len}, end);
-    return starts_with_plane(head)                   ? FORMAT_SURE
-           : named && head.len && head.at[0] == 0x0A ? FORMAT_PERHAPS
-                                                     : FORMAT_UNLIKE;
+    bool named =
+        sample->filename.len > end.len &&
+        str_equal_nocase(
+            (struct str){sample->filename.at + sample->filename.len - end.len, end.len}, end);
+    return starts_with_plane(sample->head)                           ? FORMAT_SURE
+           : named && sample->head.len && sample->head.at[0] == 0x0A ? FORMAT_PERHAPS
+                                                                     : FORMAT_UNLIKE;
 }
 
 const struct format format_xplane = {

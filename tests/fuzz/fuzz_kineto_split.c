@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str bytes = {(const char *)data + 3, size - 3};
     struct budget budget = {.limit = 0};
     struct err whole_err = {.code = ERR_NONE}, split_err = {.code = ERR_NONE};
-    if (format_kineto.probe(bytes, (struct str){"", 0}) == FORMAT_UNLIKE)
+    if (format_like(&format_kineto, bytes, STR("")) == FORMAT_UNLIKE)
         return 0;
     struct trace *whole = read_trace(bytes, 0, 0, &budget, &whole_err);
     struct trace *split =
