@@ -27,6 +27,14 @@ static const struct format *reader_of(struct source *source, const struct format
     return NULL;
 }
 
+// A stream's reader meets the damage at its end; one that reads at positions does not.
+static void note_damage(const struct source *source, struct trace_builder *builder)
+{
+    const struct err *damage = source_damage(source);
+    if (damage)
+        trace_builder_repair(builder, REPAIR_COMPRESSION, damage->pos);
+}
+
 static struct trace *read_and_seal(struct source *source, const struct format_found *found,
                                    struct budget *budget, struct progress *progress,
                                    struct err *err)
@@ -46,6 +54,7 @@ static struct trace *read_and_seal(struct source *source, const struct format_fo
         trace_builder_free(builder);
         return NULL;
     }
+    note_damage(source, builder);
     trace_builder_use(builder, progress ? progress->cores : NULL);
     return trace_builder_seal(builder, err);
 }

@@ -45,6 +45,11 @@ bool source_read_at(struct source *source, const struct source_place *place, siz
     return true;
 }
 
+const struct err *source_damage(const struct source *source)
+{
+    return source->ops->damage ? source->ops->damage(source) : NULL;
+}
+
 void source_spread(struct source *source, struct cores *cores)
 {
     if (source->ops->spread)

@@ -33,6 +33,8 @@ struct source_ops {
                     struct err *err);
     // May decompress on free cores from now on; NULL: it has nothing to spread.
     void (*spread)(struct source *source, struct cores *cores);
+    // What ended early, if it is a copy of a stream that did; NULL: nothing can have.
+    const struct err *(*damage)(const struct source *source);
 };
 
 // The first member of every kind of source.
@@ -53,6 +55,9 @@ bool source_size(const struct source *source, uint64_t *size);
 // is true; *got is less than cap only at the end.
 MUST_CHECK bool source_read_at(struct source *source, const struct source_place *place, size_t *got,
                                struct err *err);
+// Why a source that can be read at any position lacks bytes: it was unpacked from a stream that is
+// cut or damaged, perhaps only in the checksum at its end. NULL: it is whole.
+const struct err *source_damage(const struct source *source);
 // Lets a decompressor take some free cores until it is closed, if what it reads consists of pieces
 // that stand alone: several zstd frames, or blocks of bgzip. cores may be NULL.
 void source_spread(struct source *source, struct cores *cores);

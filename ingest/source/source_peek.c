@@ -56,12 +56,18 @@ static void peek_spread(struct source *source, struct cores *cores)
     source_spread(((struct peek *)source)->below, cores);
 }
 
+static const struct err *peek_damage(const struct source *source)
+{
+    return source_damage(((const struct peek *)source)->below);
+}
+
 static const struct source_ops peek_ops = {.read = peek_read,
                                            .close = peek_close,
                                            .consumed = peek_consumed,
                                            .size = peek_size,
                                            .read_at = peek_read_at,
-                                           .spread = peek_spread};
+                                           .spread = peek_spread,
+                                           .damage = peek_damage};
 
 struct source *source_peek_open(struct source *below, size_t cap, struct str *head, struct err *err)
 {

@@ -65,11 +65,18 @@ static bool copied_size(const struct source *source, uint64_t *size)
     return true;
 }
 
+static const struct err *copied_damage(const struct source *source)
+{
+    const struct err *damage = &((const struct copied *)source)->damage;
+    return damage->code == ERR_NONE ? NULL : damage;
+}
+
 static const struct source_ops copied_ops = {.read = copied_read,
                                              .close = copied_close,
                                              .consumed = copied_consumed,
                                              .size = copied_size,
-                                             .read_at = copied_read_at};
+                                             .read_at = copied_read_at,
+                                             .damage = copied_damage};
 
 static bool write_block(struct copied *copied, const char *bytes, size_t size, struct err *err)
 {
@@ -161,11 +168,17 @@ static bool lent_read_at(struct source *source, const struct source_place *place
     return source_read_at(((struct lent *)source)->below, place, got, err);
 }
 
+static const struct err *lent_damage(const struct source *source)
+{
+    return source_damage(((const struct lent *)source)->below);
+}
+
 static const struct source_ops lent_ops = {.read = lent_read,
                                            .close = lent_close,
                                            .consumed = lent_consumed,
                                            .size = lent_size,
-                                           .read_at = lent_read_at};
+                                           .read_at = lent_read_at,
+                                           .damage = lent_damage};
 
 struct source *source_lend(struct source *below, struct err *err)
 {

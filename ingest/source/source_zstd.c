@@ -23,6 +23,7 @@ struct zstd {
     unsigned empty; // consecutive frames without output
     uint64_t taken;
     bool input_ended;
+    bool full;   // the last call filled its room within a frame
     bool failed; // after some bytes were returned; `error` is for the next read
     struct err error;
     struct frames frames;
@@ -58,6 +59,22 @@ static bool report(const struct zstd *zstd, struct err *err)
     if (err)
         *err = zstd->error;
     return false;
+}
+
+// Gives the library what its next step needs, a block at most, or nothing as long as it may have
+// more of the last one: of a call that fails, as by the checksum at the end of a frame, it does not
+// say what it wrote before. False: nothing was to be done.
+static bool decompress_step(struct zstd *zstd, ZSTD_outBuffer *out)
+{
+    size_t before = zstd->in.pos, left = zstd->in.size - before;
+    size_t step = zstd->want ? zstd->want : ZSTD_FRAMEHEADERSIZE_MIN(ZSTD_f_zstd1);
+    step = zstd->full ? 0 : step < left ? step : left;
+    ZSTD_inBuffer in = {zstd->in.src, before + step, before};
+    bool was_full = zstd->full;
+    zstd->want = ZSTD_decompressStream(zstd->stream, out, &in);
+    zstd->full = zstd->want != 0 && out->pos == out->size;
+    zstd->in.pos = in.pos;
+    return was_full || out->pos || in.pos != before;
 }
 
 // --- several frames at once ---------------------------------------------------------------------
@@ -124,8 +141,7 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
             return false;
         if (zstd->input_ended && zstd->want == 0)
             break;
-        size_t in_before = zstd->in.pos;
-        zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
+        bool stepped = decompress_step(zstd, &out);
         uint64_t pos = zstd->taken + zstd->in.pos;
         if (ZSTD_isError(zstd->want)) {
             note_failure(zstd, pos);
@@ -133,7 +149,7 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
                 return report(zstd, err);
             break;
         }
-        if (zstd->input_ended && out.pos == 0 && zstd->in.pos == in_before)
+        if (zstd->input_ended && !stepped)
             return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is truncated");
         zstd->empty = out.pos ? 0 : zstd->empty + (zstd->want == 0);
         if (zstd->empty > MAX_EMPTY)
@@ -178,7 +194,7 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     zstd->want = 0;
     zstd->empty = 0;
     zstd->taken = 0;
-    zstd->input_ended = false;
+    zstd->input_ended = zstd->full = false;
     zstd->failed = false;
     zstd->frames = (struct frames){.reserved = 0};
     return &zstd->source;

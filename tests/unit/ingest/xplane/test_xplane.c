@@ -217,6 +217,38 @@ static void a_compressed_profile_is_read_from_a_copy(void **state)
     buf_free(&gzip);
 }
 
+// Every byte of it is there, so the reader that seeks meets no end of the stream.
+static void a_wrong_checksum_at_the_end_is_a_repair(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, packed[2] = {{0}, {0}};
+    struct budget budget = {0};
+    struct err err = {0};
+    for (int i = 0; i < 100; i++) // more than the first bytes, which are read alone
+        put_profile(&bytes);
+    struct trace *plain = read_bytes(compress_text(&bytes), &budget, &err);
+    add_gzip(&packed[0], compress_text(&bytes), 6);
+    packed[0].at[packed[0].len - 6] ^= 1;
+    add_zstd(&packed[1], compress_text(&bytes));
+    packed[1].at[packed[1].len - 1] ^= 1;
+    for (int i = 0; i < 2; i++) {
+        struct format_hint hint = {STR("host.xplane.pb"), scratch_open()};
+        struct format_found found;
+        struct source *source = source_mem_open(packed[i].at, packed[i].len, 0, &err);
+        source = format_open(source, &hint, &found, &err);
+        assert_non_null(source);
+        struct trace *trace = ingest_opened(source, &found, &budget, NULL, &err);
+        assert_non_null(trace);
+        assert_int_equal(trace->event_count, plain->event_count);
+        assert_int_equal(trace->repairs[REPAIR_COMPRESSION].count, 1);
+        trace_free(trace);
+        scratch_close(hint.scratch);
+        buf_free(&packed[i]);
+    }
+    trace_free(plain);
+    buf_free(&bytes);
+}
+
 static void a_plane_without_lines_is_a_profile_without_events(void **state)
 {
     (void)state;
@@ -266,6 +298,7 @@ int main(void)
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
         cmocka_unit_test(a_numbered_step_of_jax_is_a_step),
         cmocka_unit_test(a_compressed_profile_is_read_from_a_copy),
+        cmocka_unit_test(a_wrong_checksum_at_the_end_is_a_repair),
         cmocka_unit_test(a_plane_without_lines_is_a_profile_without_events),
         cmocka_unit_test(a_cut_profile_keeps_what_came_before),
         cmocka_unit_test(changed_bytes_do_no_harm),
