@@ -187,6 +187,23 @@ static bool doubt_left_out(const struct kernel_profiles *profiles, struct str fi
                                err);
 }
 
+static bool doubt_cut(const struct kernel_profiles *profiles, struct str file,
+                      struct report *report, struct err *err)
+{
+    if (!profiles->cut)
+        return true;
+    const char *detail = arena_printf(report->arena, err, "%.*s ends in the middle of a row",
+                                      (int)file.len, file.at);
+    return detail && doubt_add(report,
+                               &(struct doubt){.item = TRUST_ROWS_LEFT_OUT,
+                                               .severity = "warning",
+                                               .count = 1,
+                                               .detail = detail,
+                                               .effect = "its last value is left out, and "
+                                                         "what came after it is missing"},
+                               err);
+}
+
 bool profile_tables_add(const struct evidence *evidence, struct str file, struct report *report,
                         struct err *err)
 {
@@ -196,5 +213,5 @@ bool profile_tables_add(const struct evidence *evidence, struct str file, struct
     for (size_t i = 0; i < profiles->count; i++)
         if (!add_profile(&profiles->items[i], file, report, err))
             return false;
-    return doubt_left_out(profiles, file, report, err);
+    return doubt_left_out(profiles, file, report, err) && doubt_cut(profiles, file, report, err);
 }

@@ -145,6 +145,7 @@ bool csv_next(struct csv *csv, struct csv_row *row, bool *end, struct err *err)
         drop_mark(csv);
     }
     row->cut = csv->state == QUOTED;
+    row->half = c < 0 && csv->state != AFTER_QUOTE;
     *end = is_blank(csv);
     if (*end || !end_cell(csv, err))
         return false;

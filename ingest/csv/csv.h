@@ -21,6 +21,7 @@ struct csv_row {
     size_t count;            // rows may differ
     uint64_t pos;            // of its first byte
     bool cut;                // the file ends within quotes
+    bool half;               // the file ends in the last cell, which is not closed by a quote
 };
 
 // The source stays the caller's and outlives the reader.

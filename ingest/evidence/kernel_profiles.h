@@ -67,6 +67,7 @@ struct kernel_profiles {
     uint64_t metrics;     // values of the details page
     uint64_t not_numbers; // values of which no number could be read
     bool details, comma;  // page and decimal mark
+    bool cut;             // the file ends within a row, whose last value is left out
 };
 
 enum { PROFILE_MOST_LAUNCHES = 20000 };

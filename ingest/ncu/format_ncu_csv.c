@@ -154,6 +154,12 @@ static void take_value(struct ncu *ncu, size_t launch, const struct ncu_target *
             comma * target->factor, target->adds);
 }
 
+// Whether what the row says in a column, or in one before the last, is lost where the file ends.
+static bool is_lost(const struct ncu *ncu, size_t column)
+{
+    return ncu->row.half && column != SIZE_MAX && column + 1 >= ncu->row.count;
+}
+
 // --- details ------------------------------------------------------------------------------------
 
 static bool take_metric(struct ncu *ncu, struct err *err)
@@ -161,7 +167,8 @@ static bool take_metric(struct ncu *ncu, struct err *err)
     double value;
     size_t launch;
     struct str name = cell(ncu, ncu->at.metric), text = cell(ncu, ncu->at.value);
-    if (ncu->row.count < FEWEST_CELLS)
+    ncu->profiles->cut = ncu->profiles->cut || is_lost(ncu, ncu->at.value);
+    if (ncu->row.count < FEWEST_CELLS || is_lost(ncu, ncu->at.value))
         return true;
     if (!launch_of_row(ncu, &launch, err))
         return false;
@@ -178,15 +185,29 @@ static bool take_metric(struct ncu *ncu, struct err *err)
 
 // --- raw ----------------------------------------------------------------------------------------
 
+// The last of the columns that say which launch it is.
+static size_t last_of_launch(const struct columns *at)
+{
+    const size_t columns[] = {at->id, at->process, at->kernel, at->grid, at->block, at->device};
+    size_t last = 0;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        last = columns[i] != SIZE_MAX && columns[i] > last ? columns[i] : last;
+    return last;
+}
+
 // Each row is its own launch.
 static bool take_launch(struct ncu *ncu, struct err *err)
 {
     char text[KEY_BYTES];
     size_t launch;
     int len = snprintf(text, sizeof text, "row %zu", (size_t)ncu->launches.count);
+    size_t whole = ncu->row.count - ncu->row.half;
+    ncu->profiles->cut = ncu->profiles->cut || ncu->row.half;
+    if (is_lost(ncu, last_of_launch(&ncu->at)))
+        return true;
     if (!add_launch(ncu, (struct str){text, (size_t)len}, &launch, err))
         return false;
-    for (size_t i = 0; i < ncu->row.count && i < ncu->at.count; i++) {
+    for (size_t i = 0; i < whole && i < ncu->at.count; i++) {
         if (!ncu->is_metric[i])
             continue;
         ncu->profiles->not_numbers += str_equal(ncu->row.cells[i], STR("n/a"));
@@ -364,6 +385,8 @@ static void report_ncu(const struct evidence *evidence, struct figures *figures)
     if (!profiles->details && total_ns > 0)
         figures_real(figures, total_ns, "duration_ns_total");
     figures_add(figures, (int64_t)profiles->not_numbers, "not_a_number");
+    if (profiles->cut)
+        figures_add(figures, 1, "cut_rows");
     report_names(profiles, figures);
 }
 

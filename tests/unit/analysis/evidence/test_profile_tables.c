@@ -144,6 +144,17 @@ static void launches_beyond_the_limit_are_in_the_trust_report(void **state)
     assert_text(table_text(trust, 0, TRUST_DOUBT + DOUBT_ITEM), "rows_left_out");
 }
 
+static void a_cut_file_is_in_the_trust_report(void **state)
+{
+    struct shown *shown = *state;
+    add(shown);
+    shown->evidence.profiles.cut = true;
+    (void)show(shown);
+    const struct table *trust = report_find(&shown->report, "trust");
+    assert_non_null(trust);
+    assert_text(table_text(trust, 0, TRUST_DETAIL), "a.csv ends in the middle of a row");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -153,6 +164,7 @@ int main(void)
         TEST(the_longest_waits_are_shares_of_all_time),
         TEST(what_was_not_measured_is_empty),
         TEST(launches_beyond_the_limit_are_in_the_trust_report),
+        TEST(a_cut_file_is_in_the_trust_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,36 @@ static void raw_has_a_row_per_launch_after_the_units(void **state)
                    "\"duration_ns_total\":1236500,\"not_a_number\":1,\"kernel_names\":[\"a\"]}");
 }
 
+// "12" may be half of "1234".
+static void half_of_a_last_row_is_left_out(void **state)
+{
+    (void)state;
+    assert_counted(STR(DETAILS "\"0\",\"1\",\"a\",\"Duration\",\"us\",\"5\"\n"
+                               "\"1\",\"1\",\"b\",\"Duration\",\"us\",\"12"),
+                   "{\"page\":\"details\",\"kernels\":1,\"metric_rows\":1,\"not_a_number\":0,"
+                   "\"cut_rows\":1,\"kernel_names\":[\"a\"]}");
+    assert_counted(STR(RAW "\"\",\"\",\"\",\"us\",\"byte\"\n"
+                           "\"0\",\"1\",\"a\",\"5\",\"2\"\n"
+                           "\"1\",\"1\",\"b\",\"12"),
+                   "{\"page\":\"raw\",\"kernels\":2,\"decimal_comma\":0,"
+                   "\"duration_ns_total\":5000,\"not_a_number\":0,\"cut_rows\":1,"
+                   "\"kernel_names\":[\"a\",\"b\"]}");
+    assert_counted(STR(RAW "\"\",\"\",\"\",\"us\",\"byte\"\n"
+                           "\"0\",\"1\",\"a\",\"5\",\"2\"\n"
+                           "\"1\",\"1\",\"void gem"),
+                   "{\"page\":\"raw\",\"kernels\":1,\"decimal_comma\":0,"
+                   "\"duration_ns_total\":5000,\"not_a_number\":0,\"cut_rows\":1,"
+                   "\"kernel_names\":[\"a\"]}");
+}
+
+static void a_last_row_without_a_line_end_is_whole(void **state)
+{
+    (void)state;
+    assert_counted(STR(DETAILS "\"0\",\"1\",\"a\",\"Duration\",\"us\",\"5\""),
+                   "{\"page\":\"details\",\"kernels\":1,\"metric_rows\":1,\"not_a_number\":0,"
+                   "\"kernel_names\":[\"a\"]}");
+}
+
 static void one_decimal_comma_decides_for_the_file(void **state)
 {
     (void)state;
@@ -262,6 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(details_have_a_row_per_metric),
         cmocka_unit_test(raw_has_a_row_per_launch_after_the_units),
+        cmocka_unit_test(half_of_a_last_row_is_left_out),
+        cmocka_unit_test(a_last_row_without_a_line_end_is_whole),
         cmocka_unit_test(one_decimal_comma_decides_for_the_file),
         cmocka_unit_test(an_open_quote_before_the_table_is_said),
         cmocka_unit_test(it_is_no_trace),
