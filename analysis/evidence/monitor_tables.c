@@ -509,6 +509,29 @@ static bool doubt_rows(const struct monitor *monitor, struct err *err)
                                err);
 }
 
+// The GPUs of which the tool said in some row that they are lost or need a reset.
+static bool doubt_failed(const struct monitor *monitor, struct err *err)
+{
+    int64_t gpus = 0, rows = 0;
+    for (size_t i = 0; i < monitor->set->device_count; i++) {
+        gpus += monitor->set->devices[i].failed_rows > 0;
+        rows += monitor->set->devices[i].failed_rows;
+    }
+    if (gpus == 0)
+        return true;
+    const char *detail = arena_printf(
+        monitor->report->arena, err, "%.*s shows %lld of %zu GPUs as lost, or as requiring a reset",
+        (int)monitor->file.len, monitor->file.at, (long long)gpus, monitor->set->device_count);
+    return detail &&
+           doubt_add(monitor->report,
+                     &(struct doubt){.item = "monitor_gpu_failed",
+                                     .severity = "warning",
+                                     .count = rows,
+                                     .detail = detail,
+                                     .effect = "there are no samples of them from then on"},
+                     err);
+}
+
 static bool doubt_gaps(const struct monitor *monitor, struct err *err)
 {
     const char *detail = arena_printf(
@@ -530,7 +553,8 @@ static bool add_doubts(const struct monitor *monitor, struct err *err)
 {
     bool left_out = monitor->set->bad_rows || monitor->set->lost_rows;
     return (!monitor->set->period_ns || doubt_times(monitor, err)) &&
-           (!monitor->gaps || doubt_gaps(monitor, err)) && (!left_out || doubt_rows(monitor, err));
+           (!monitor->gaps || doubt_gaps(monitor, err)) &&
+           (!left_out || doubt_rows(monitor, err)) && doubt_failed(monitor, err);
 }
 
 // --- the file -----------------------------------------------------------------------------------

@@ -106,8 +106,17 @@ static bool has_series(const struct sample_set *set, enum sample_metric metric)
     return false;
 }
 
+static int64_t failed_rows(const struct sample_set *set)
+{
+    int64_t rows = 0;
+    for (size_t i = 0; i < set->device_count; i++)
+        rows += set->devices[i].failed_rows;
+    return rows;
+}
+
 static void report(const struct sample_set *set, struct figures *figures)
 {
+    int64_t failed = failed_rows(set);
     const struct monitor_figure names[] = {
         {"utilization.gpu", SAMPLE_UTILIZATION},
         {"memory.used", SAMPLE_MEMORY_USED},
@@ -116,6 +125,8 @@ static void report(const struct sample_set *set, struct figures *figures)
     };
     figures_add(figures, (int64_t)set->rows, "samples");
     figures_add(figures, (int64_t)set->bad_rows, "bad_lines");
+    if (failed)
+        figures_add(figures, failed, "failed_gpu_lines");
     monitor_report_devices(set, "gpus", "", figures);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         monitor_report_device_sums(set, &names[i], figures);

@@ -309,9 +309,25 @@ static bool add_reasons(struct monitor_table *table, const struct monitor_row *r
     return samples_add(table->input->evidence, device, SAMPLE_THROTTLE_REASONS, sample, err);
 }
 
+// What nvidia-smi prints in place of values: "[GPU requires reset]", "[GPU is lost]".
+static bool says_failed(struct str cell)
+{
+    return str_contains_nocase(cell, STR("gpu requires reset")) ||
+           str_contains_nocase(cell, STR("gpu is lost"));
+}
+
+static void note_failure(struct monitor_table *table, uint32_t device)
+{
+    bool failed = false;
+    for (size_t i = 0; i < table->place_count && !failed; i++)
+        failed = says_failed(table->cells.at[table->places[i].cell]);
+    table->input->evidence->samples.devices[device].failed_rows += failed;
+}
+
 static bool add_values(struct monitor_table *table, struct monitor_row *row, uint32_t device,
                        struct err *err)
 {
+    note_failure(table, device);
     for (size_t i = 0; i < table->place_count; i++) {
         const struct monitor_place *place = &table->places[i];
         if (place->column->role == MONITOR_REASON)

@@ -220,6 +220,20 @@ static void rows_that_could_not_be_read_are_reported(void **state)
     assert_int_equal(table_i64(trust, 0, TRUST_POSITION, -1), 77);
 }
 
+static void gpus_that_failed_are_reported(void **state)
+{
+    struct fixture *f = *state;
+    record(f, gpu(f, 0), SAMPLE_POWER, 0, 500);
+    uint32_t failed = gpu(f, 1);
+    record(f, failed, SAMPLE_POWER, 0, 500);
+    f->evidence.samples.devices[failed].failed_rows = 7;
+    const struct table *trust = table_of(f, "trust");
+    assert_int_equal(trust->row_count, 1);
+    assert_true(table_is(trust, 0, TRUST_ITEM, STR("monitor_gpu_failed")));
+    assert_int_equal(table_i64(trust, 0, TRUST_COUNT, -1), 7);
+    assert_true(str_find(table_text(trust, 0, TRUST_DETAIL), STR("1 of 2 GPUs")) != SIZE_MAX);
+}
+
 static void times_at_the_ends_of_the_range_do_not_overflow(void **state)
 {
     struct fixture *f = *state;
@@ -286,6 +300,7 @@ int main(void)
         TEST(a_column_without_values_gives_way_to_the_next),
         TEST(assumed_times_give_no_duration_and_no_energy),
         TEST(rows_that_could_not_be_read_are_reported),
+        TEST(gpus_that_failed_are_reported),
         TEST(times_at_the_ends_of_the_range_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

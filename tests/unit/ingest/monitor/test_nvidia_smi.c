@@ -307,6 +307,21 @@ static void inspect_counts_per_gpu_in_the_files_units(void **state)
         "\"0\":{\"n\":0,\"absent\":1}},\"clock\":\"local\",\"device_count\":2,\"series\":6}");
 }
 
+static void rows_of_gpus_that_need_a_reset_are_counted(void **state)
+{
+    (void)state;
+    assert_link_figures(
+        STR("index, utilization.gpu [%], power.draw [W]\n0, 10 %, 3 W\n1, 10 %, 3 W\n"
+            "0, 10 %, 3 W\n1, [GPU requires reset], [GPU requires reset]\n"
+            "0, 10 %, 3 W\n1, [GPU is lost], [GPU is lost]\n"),
+        "{\"samples\":6,\"bad_lines\":0,\"failed_gpu_lines\":2,\"gpus\":[\"0\",\"1\"],"
+        "\"utilization.gpu\":{\"0\":{\"n\":3,\"mean\":10,\"max\":10,\"absent\":0},"
+        "\"1\":{\"n\":1,\"mean\":10,\"max\":10,\"absent\":2}},"
+        "\"power\":{\"0\":{\"n\":3,\"mean\":3,\"max\":3,\"absent\":0},"
+        "\"1\":{\"n\":1,\"mean\":3,\"max\":3,\"absent\":2}},\"clock\":\"relative\","
+        "\"device_count\":2,\"series\":4}");
+}
+
 static void inspect_has_the_power_of_a_moment_where_there_is_no_other(void **state)
 {
     (void)state;
@@ -338,6 +353,7 @@ int main(void)
         cmocka_unit_test(a_table_without_a_sample_is_refused),
         cmocka_unit_test(only_its_headers_are_recognized),
         cmocka_unit_test(inspect_counts_per_gpu_in_the_files_units),
+        cmocka_unit_test(rows_of_gpus_that_need_a_reset_are_counted),
         cmocka_unit_test(inspect_has_the_power_of_a_moment_where_there_is_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
