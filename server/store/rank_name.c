@@ -38,12 +38,27 @@ static int64_t after_rank(struct str text, size_t at)
     return number_at(text, digits);
 }
 
+// Whether a time since 1970 and a hyphen end there: "1767900123.45-".
+static bool follows_time(struct str text, size_t at)
+{
+    enum { DIGITS = 10 };
+    if (at < DIGITS + 1 || text.at[at - 1] != '-')
+        return false;
+    size_t from = at - 1, digits = 0;
+    while (from > 0 && (str_is_digit(text.at[from - 1]) || text.at[from - 1] == '.'))
+        from--;
+    while (str_is_digit(text.at[from + digits]))
+        digits++;
+    return digits == DIGITS;
+}
+
 // SGLang's places within a job, which has one rank per place of the tensor parallel group unless
-// it has stages: "1767900123.45-TP-3-DP-0". In names of people TP-8 is the size of that group.
+// it has stages: "1767900123.45-TP-3-DP-0". In names of people TP-8 is the size of that group,
+// also in "qwen2-TP-8".
 static int64_t after_tp(struct str text, size_t at)
 {
     struct str rest = {text.at + at, text.len - at};
-    return at > 1 && str_is_digit(text.at[at - 2]) && str_starts_with(rest, STR("TP-")) &&
+    return str_starts_with(rest, STR("TP-")) && follows_time(text, at) &&
                    str_find(rest, STR("-PP-")) == SIZE_MAX
                ? number_at(text, at + 3)
                : -1;

@@ -29,6 +29,7 @@ static void usual_names_give_their_rank(void **state)
     expect("primus-megatron-exp[x]-rank[7].1767900123456.pt.trace.json.gz", 7);
     expect("1767900123.45-TP-3-DP-0.trace.json.gz", 3);
     expect("1767900123.45-TP-3.trace.json.gz", 3);
+    expect("decode-1767900123.45-TP-3.trace.json.gz", 3);
 }
 
 static void reports_of_nsight_systems_are_numbered_by_rank(void **state)
@@ -82,6 +83,9 @@ static void other_names_give_none(void **state)
     expect("HTTP-3.json", -1);
     expect("TP-3.json", -1);
     expect("llama-TP-8.json", -1);
+    expect("qwen2-TP-8.json", -1);
+    expect("qwen2.5-TP-8.json", -1);
+    expect("20261127-TP-8.json", -1);
     expect("2026-11-27-TP-8/trace.json", -1);
     expect("1767900123.45-TP-3-PP-1.trace.json.gz", -1); // its rank depends on both
 }
