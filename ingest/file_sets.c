@@ -59,7 +59,8 @@ bool file_set_key(struct str filename, struct file_set_key *key)
                                      .ending = members[i].joined,
                                      .coding = coding,
                                      .place = members[i].place,
-                                     .events = members[i].events};
+                                     .events = members[i].events,
+                                     .names = !members[i].events && members[i].place < 2};
         return true;
     }
     return false;

@@ -14,6 +14,7 @@ struct file_set_key {
     struct str coding;  // of the file: ".gz", ".zst" or ""
     unsigned place;     // those with names come before those with events
     bool events;
+    bool names; // it only names what is in others of the set
 };
 
 // False for a file that belongs to no set.

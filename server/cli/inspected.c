@@ -172,7 +172,8 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
     take_format(seen, &part->found);
     if (part->process == 0)
         seen->problem = part->problem;
-    seen->failed = seen->problem.code != ERR_NONE && seen->problem.code != ERR_UNSUPPORTED;
+    seen->failed =
+        !part->is_copy && seen->problem.code != ERR_NONE && seen->problem.code != ERR_UNSUPPORTED;
     if (part->size && part->process == 0)
         figures_add(&seen->figures, (int64_t)part->size, "bytes");
     return look_into(inspection, seen, part, err);
@@ -203,8 +204,10 @@ static bool take(void *context, struct file_part *part, struct err *err)
 static bool walk(struct inspection *inspection, struct source *source, struct err *err)
 {
     struct inspected *file = inspection->file;
-    struct file_parts parts = {
-        .source = source, .hint = {str_of(file->name), scratch_open()}, .limits = &unpack_limits};
+    struct file_parts parts = {.source = source,
+                               .hint = {str_of(file->name), scratch_open()},
+                               .limits = &unpack_limits,
+                               .joins = true};
     struct err problem = {.pos = ERR_NO_POS};
     bool ok = file_parts_each(&parts, take, inspection, &problem);
     scratch_close(parts.hint.scratch);

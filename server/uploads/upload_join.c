@@ -82,8 +82,8 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
     return true;
 }
 
-// Whether a file without events says something about the run. Files of names or devices do not:
-// they are read only before what they belong to.
+// Whether a file says something about the run. Files of names or devices do not: they are read only
+// before what they belong to.
 static bool says_something(struct str head, struct str filename, struct err *why)
 {
     const struct format *format = format_find(head, filename);
@@ -99,7 +99,13 @@ static bool is_taken_alone(const struct intake_part *part, struct err *why)
     struct file_set_key key;
     struct str archive;
     size_t got = 0;
-    if (part->archive.len || !file_set_key(part->filename, &key))
+    if (!file_set_key(part->filename, &key))
+        return true;
+    if (key.names && key.coding.len) // by its name, as nothing is decompressed here
+        return err_set(why, ERR_FORMAT,
+                       "found the names of a trace without its events: send its files in one "
+                       "request");
+    if (part->archive.len)
         return true;
     struct source *source = blob_spool_read(part->spool, why);
     bool ok = source && source_fill(source, head, sizeof head, &got, why) &&

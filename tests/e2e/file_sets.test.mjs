@@ -103,6 +103,12 @@ test("files that only have names are refused by themselves", async () => {
   const reply = await server.post([...fields({ run: "names" }),
     file_part("LEVEL THREAD SIZE 1\nTHREAD 1.1.1\n", "job.row")]);
   assert.equal(reply.status, 422, reply.text);
+  for (const name of ["job.pcf.gz", "908_agent_info.csv.gz"]) {
+    const coded = await server.post([...fields({ run: "names" }),
+      file_part(gzipSync(FILES["908_agent_info.csv"]), name)]);
+    assert.equal(coded.status, 422, coded.text);
+    assert.match(coded.text, /found the names of a trace without its events: send its files in /);
+  }
 });
 
 test("a table of kernels alone says that the host is missing", async () => {
@@ -131,4 +137,18 @@ test("the command line joins those of an archive, too", async () => {
   const { traces } = JSON.parse(stdout);
   assert.deepEqual(traces.map(({ device_events, linked_device_events }) =>
     [device_events, linked_device_events]), [[20, 20]]);
+});
+
+test("inspect joins those of an archive, and says of a copy that it is not read", async () => {
+  const archive = join(folder, "job.tar.gz");
+  const copy = "908_kernel_trace.csv.gz";
+  await writeFile(join(folder, copy), gzipSync(FILES["908_kernel_trace.csv"]));
+  await run_shell(`cd ${folder} && tar czf ${archive} *.csv ${copy}`);
+  const { files: [file] } = JSON.parse(await run_program(stepscope_bin(),
+    ["inspect", "--format", "json", archive]));
+  await rm(archive);
+  await rm(join(folder, copy));
+  assert.deepEqual(file.members.map(({ file: name }) => name).sort(), ["908.csv", copy]);
+  const joined = file.members.find(({ file: name }) => name === "908.csv");
+  assert.deepEqual([joined.figures.kernels, file.figures.traces], [20, 1]);
 });
