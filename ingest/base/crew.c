@@ -14,6 +14,12 @@ struct crew {
     atomic_size_t next; // next task to start; count or more: none
 };
 
+// Those that ended count as well.
+struct helpers {
+    pthread_t threads[MAX_HELPERS];
+    unsigned count;
+};
+
 // False if no task is left to start.
 static bool run_next(struct crew *crew)
 {
@@ -37,14 +43,20 @@ static void *help(void *context)
     return NULL;
 }
 
-static unsigned start_helpers(struct crew *crew, pthread_t *threads)
+// Takes the cores that are free now for the tasks that the caller will not take next.
+static void add_helpers(struct crew *crew, struct helpers *helpers)
 {
-    size_t useful = crew->count > MAX_HELPERS ? MAX_HELPERS : crew->count ? crew->count - 1 : 0;
+    size_t next = atomic_load_explicit(&crew->next, memory_order_relaxed);
+    size_t room = MAX_HELPERS - helpers->count, left = next < crew->count ? crew->count - next : 0;
+    if (left < 2 || cores_free(crew->cores) == 0)
+        return;
+    size_t useful = left - 1 < room ? left - 1 : room;
     unsigned got = cores_take(crew->cores, (unsigned)useful), started = 0;
-    while (started < got && pthread_create(&threads[started], NULL, help, crew) == 0)
+    while (started < got &&
+           pthread_create(&helpers->threads[helpers->count + started], NULL, help, crew) == 0)
         started++;
+    helpers->count += started;
     cores_give(crew->cores, got - started); // without threads it only takes longer
-    return started;
 }
 
 static bool first_failure(const struct crew *crew, struct err *err)
@@ -62,15 +74,15 @@ static bool first_failure(const struct crew *crew, struct err *err)
 bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct err *err)
 {
     struct crew crew = {.cores = cores, .tasks = tasks, .count = count};
-    pthread_t threads[MAX_HELPERS];
+    struct helpers helpers = {.count = 0};
     for (size_t i = 0; i < count; i++)
         tasks[i].failed = false;
-    unsigned started = start_helpers(&crew, threads);
-    while (run_next(&crew))
-        continue;
+    do
+        add_helpers(&crew, &helpers);
+    while (run_next(&crew));
     cores_release(cores); // while waiting
-    for (unsigned i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < helpers.count; i++)
+        pthread_join(helpers.threads[i], NULL);
     cores_hold(cores);
     return first_failure(&crew, err);
 }

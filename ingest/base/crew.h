@@ -16,10 +16,10 @@ struct crew_task {
 };
 
 // One phase: tasks start in order, and every task that started is done when this returns. Helpers
-// leave early when other jobs need their core; with none (cores NULL) the caller runs all tasks in
-// order. The caller holds a core and lends it out while it waits. After a failure no further task
-// starts; the error returned is that of the first failed task in task order, the same one as
-// without helpers.
+// come as cores get free, between two tasks of the caller, and leave early when other jobs need
+// their core; with none (cores NULL) the caller runs all tasks in order. The caller holds a core
+// and lends it out while it waits. After a failure no further task starts; the error returned is
+// that of the first failed task in task order, the same one as without helpers.
 MUST_CHECK bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count,
                          struct err *err);
 

@@ -25,6 +25,7 @@ struct meeting {
 struct job {
     struct meeting *meeting; // NULL: none
     struct cores *starts;    // another job starts during this one; NULL: none
+    struct cores *ends;      // another job ends during this one; NULL: none
     pthread_t thread;
     int runs;
     bool fails;
@@ -38,6 +39,7 @@ static bool run_job(void *context, struct err *err)
     job->runs++;
     job->thread = pthread_self();
     cores_hold(job->starts);
+    cores_release(job->ends);
     if (job->order)
         job->place = (*job->order)++;
     if (job->meeting) {
@@ -177,6 +179,29 @@ static void a_helper_makes_room_for_a_job_that_starts(void **state)
     assert_int_equal(free_of(&cores), 0);
 }
 
+static void a_helper_comes_when_another_job_ends(void **state)
+{
+    (void)state;
+    struct meeting meeting = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 2};
+    struct crew_task tasks[TASKS];
+    struct job jobs[TASKS] = {0};
+    struct cores cores;
+    struct err err;
+    describe(tasks, jobs, TASKS);
+    cores_init(&cores, 2);
+    cores_hold(&cores);
+    cores_hold(&cores); // the other job
+    jobs[3].ends = &cores;
+    jobs[4].meeting = jobs[5].meeting = &meeting; // two threads get here
+    assert_true(crew_run(&cores, tasks, TASKS, &err));
+    for (int i = 0; i < TASKS; i++)
+        assert_int_equal(jobs[i].runs, 1);
+    for (int i = 0; i <= 3; i++)
+        assert_true(pthread_equal(jobs[i].thread, pthread_self()));
+    assert_false(pthread_equal(jobs[4].thread, jobs[5].thread));
+    assert_int_equal(free_of(&cores), 1);
+}
+
 enum { ITEMS = 1000 };
 
 static bool count_items(void *context, size_t from, size_t to, struct err *err)
@@ -234,6 +259,7 @@ int main(void)
         cmocka_unit_test(ranges_cover_every_item_once_with_and_without_cores),
         cmocka_unit_test(a_range_that_fails_is_reported),
         cmocka_unit_test(a_helper_makes_room_for_a_job_that_starts),
+        cmocka_unit_test(a_helper_comes_when_another_job_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
