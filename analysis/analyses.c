@@ -10,26 +10,32 @@
 
 // None of these reads another's output, so they run in parallel. Their rows come in this order.
 static const struct analysis *const independent[] = {
-    &breakdown_analysis,     &step_table_analysis,    &classes_analysis,
-    &kernels_analysis,       &part_rows_analysis,     &collectives_analysis,
-    &short_kernels_analysis, &launches_analysis,      &environment_analysis,
-    &trust_analysis,         &operators_analysis,     &op_shapes_analysis,
-    &op_tree_analysis,       &modules_analysis,       &categories_analysis,
-    &uncategorized_analysis, &idle_causes_analysis,   &idle_gaps_analysis,
-    &stream_idle_analysis,   &queues_analysis,        &launch_delays_analysis,
-    &roofline_analysis,      &memory_use_analysis,    &copies_analysis,
-    &communication_analysis, &recording_analysis,     &counters_analysis,
-    &phases_analysis,        &kernel_rates_analysis,  &ranges_analysis,
-    &kernel_shapes_analysis, &device_places_analysis, &busy_series_analysis,
+    &breakdown_analysis,     &step_table_analysis,   &classes_analysis,
+    &kernels_analysis,       &part_rows_analysis,    &collectives_analysis,
+    &short_kernels_analysis, &launches_analysis,     &environment_analysis,
+    &trust_analysis,         &operators_analysis,    &op_shapes_analysis,
+    &op_tree_analysis,       &modules_analysis,      &categories_analysis,
+    &uncategorized_analysis, &idle_causes_analysis,  &idle_gaps_analysis,
+    &stream_idle_analysis,   &queues_analysis,       &launch_delays_analysis,
+    &roofline_analysis,      &memory_use_analysis,   &copies_analysis,
+    &communication_analysis, &recording_analysis,    &counters_analysis,
+    &phases_analysis,        &kernel_rates_analysis, &kernel_shapes_analysis,
+    &device_places_analysis, &busy_series_analysis,
 };
 
 enum { INDEPENDENT = sizeof independent / sizeof *independent };
 
-// The analyses that take most time; they start first.
+// The one that reads its rows, and so runs after it, in the same report; NULL: none.
+static const struct analysis *reader_of(const struct analysis *analysis)
+{
+    return analysis == &communication_analysis ? &ranges_analysis : NULL;
+}
+
+// The analyses that take most time, with their readers; they start first.
 static bool is_long(const struct analysis *analysis)
 {
-    return analysis == &ranges_analysis || analysis == &communication_analysis ||
-           analysis == &kernels_analysis || analysis == &roofline_analysis;
+    return analysis == &communication_analysis || analysis == &kernels_analysis ||
+           analysis == &roofline_analysis;
 }
 
 // One independent analysis with a separate report, so that threads share nothing.
@@ -53,7 +59,9 @@ static bool conduct(const struct analysis *analysis, const struct facts *facts,
 static bool run_part(void *context, struct err *err)
 {
     struct part *part = context;
-    return conduct(part->analysis, part->facts, &part->report, err);
+    const struct analysis *reader = reader_of(part->analysis);
+    return conduct(part->analysis, part->facts, &part->report, err) &&
+           (!reader || conduct(reader, part->facts, &part->report, err));
 }
 
 // The what-if figures of a trace, and the replay with which the findings simulate afterwards.
@@ -86,18 +94,26 @@ static bool run_replay(void *context, struct err *err)
            err_wrap(err, "analysis replay");
 }
 
-// The longest tasks start first; the report follows the order of the table.
+static size_t add_parts(struct crew_task *tasks, struct part *parts, bool longest)
+{
+    size_t count = 0;
+    for (int i = 0; i < INDEPENDENT; i++)
+        if (is_long(independent[i]) == longest)
+            tasks[count++] = (struct crew_task){.run = run_part, .context = &parts[i]};
+    return count;
+}
+
+// The longest tasks start first; but while there is no helper yet, one could not come before such a
+// task is done. The report follows the order of the table.
 static bool run_tasks(struct part *parts, struct replay *replay, struct cores *cores,
                       struct err *err)
 {
     struct crew_task tasks[INDEPENDENT + 1];
-    size_t count = 0;
-    if (replay)
-        tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
-    for (int longest = 1; longest >= 0; longest--)
-        for (int i = 0; i < INDEPENDENT; i++)
-            if (is_long(independent[i]) == longest)
-                tasks[count++] = (struct crew_task){.run = run_part, .context = &parts[i]};
+    bool has_helper = cores_free(cores) > 0;
+    size_t count = has_helper ? 0 : add_parts(tasks, parts, false);
+    tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
+    count += add_parts(tasks + count, parts, true);
+    count += has_helper ? add_parts(tasks + count, parts, false) : 0;
     return crew_run(cores, tasks, count, err);
 }
 
@@ -138,15 +154,6 @@ static bool conclude(const struct facts *facts, struct replay *replay, struct re
     return ok && conduct(&summary_analysis, facts, report, err);
 }
 
-// If a core is free, the replay, which takes most time and most memory, runs beside the others.
-static bool run_beside(struct part *parts, struct replay *replay, struct err *err)
-{
-    struct cores *cores = facts_cores(replay->facts);
-    bool beside = cores_free(cores) > 0;
-    return run_tasks(parts, beside ? replay : NULL, cores, err) &&
-           (beside || run_replay(replay, err));
-}
-
 // Starts over, one task after the other on the calling thread.
 static bool run_again(struct part *parts, struct replay *replay, const struct facts *alone,
                       struct err *err)
@@ -155,7 +162,7 @@ static bool run_again(struct part *parts, struct replay *replay, const struct fa
     close_replay(replay);
     open_parts(parts, alone);
     open_replay(replay, alone);
-    return run_tasks(parts, NULL, NULL, err) && run_replay(replay, err);
+    return run_tasks(parts, replay, NULL, err);
 }
 
 // What a trace's budget allows must not depend on how many cores happen to be free.
@@ -172,7 +179,7 @@ static bool run_all(const struct facts *facts, struct report *report, struct err
     alone.options = facts->options ? &options : NULL;
     open_parts(parts, facts);
     open_replay(&replay, facts);
-    bool ok = run_beside(parts, &replay, err);
+    bool ok = run_tasks(parts, &replay, facts_cores(facts), err);
     bool is_short = ok ? replay.whatif.refused != NULL : err->code == ERR_LIMIT;
     if (is_short && facts->budget && facts->budget->refused && facts_cores(facts))
         ok = run_again(parts, &replay, &alone, err);

@@ -31,7 +31,7 @@ extern const struct analysis operators_analysis;
 extern const struct analysis op_shapes_analysis;
 extern const struct analysis op_tree_analysis;
 extern const struct analysis modules_analysis;
-extern const struct analysis ranges_analysis;
+extern const struct analysis ranges_analysis; // reads the rows of communication in the report
 extern const struct analysis categories_analysis;
 extern const struct analysis uncategorized_analysis;
 extern const struct analysis idle_causes_analysis;

@@ -24,17 +24,10 @@ static bool find_sets(const struct range_tree *tree, const uint32_t *node_sets,
 }
 
 bool range_calls_make(const struct range_tree *tree, const uint32_t *node_sets,
-                      struct range_calls *calls, struct err *err)
+                      const struct report *report, struct range_calls *calls, struct err *err)
 {
-    struct report *report = arena_array(tree->arena, 1, sizeof *report, err);
-    *calls = (struct range_calls){0};
-    if (!report)
-        return false;
-    report->arena = tree->arena;
-    if (!communication_analysis.run(tree->facts, tree->arena, report, err))
-        return false;
-    calls->ops = report_find(report, table_comm_ops.name);
-    calls->calls = report_find(report, table_comm_calls.name);
+    *calls = (struct range_calls){.ops = report_find(report, table_comm_ops.name),
+                                  .calls = report_find(report, table_comm_calls.name)};
     return !calls->calls || find_sets(tree, node_sets, calls, err);
 }
 

@@ -11,9 +11,10 @@ struct range_calls {
     const uint32_t *sets;            // per call: bits of the ranges that it is in
 };
 
-// node_sets: per node of the tree. Memory is the tree's.
+// node_sets: per node of the tree; report: with the trace's calls. Memory is the tree's.
 MUST_CHECK bool range_calls_make(const struct range_tree *tree, const uint32_t *node_sets,
-                                 struct range_calls *calls, struct err *err);
+                                 const struct report *report, struct range_calls *calls,
+                                 struct err *err);
 
 // Adds comm_ops and comm_calls of one range: its first `most` calls, and the operations that all of
 // its calls are of, in order of their first call there.

@@ -286,7 +286,7 @@ static bool look_around(struct range_rows *all, struct err *err)
            (all->free_ns = streams_free(tree->facts, &streams, tree->arena, err)) &&
            (all->memory_sets = range_memory_sets(tree, all->sets, err)) &&
            range_gaps_make(tree, all->names, all->count, &all->gaps, err) &&
-           range_calls_make(tree, all->sets, &all->calls, err);
+           range_calls_make(tree, all->sets, all->report, &all->calls, err);
 }
 
 bool range_rows_add(const struct range_tree *tree, struct report *report, struct err *err)
