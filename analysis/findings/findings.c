@@ -3,7 +3,9 @@
 #include "analysis/facts/unread_devices.h"
 #include "analysis/findings/findings.h"
 
+#include "analysis/findings/findings_work.h"
 #include "analysis/report/tables.h"
+#include "ingest/base/crew.h"
 
 #include <math.h>
 
@@ -94,23 +96,85 @@ struct found {
     size_t count;
 };
 
-static bool check_all(struct finding_case *the_case, struct found *found, struct err *err)
+// One rule, which allocates in a separate arena, so that threads share nothing.
+struct check {
+    const struct finding_rule *rule;
+    struct finding_case the_case;
+    struct arena arena;
+    struct finding finding;
+    bool fires;
+};
+
+static bool run_check(void *context, struct err *err)
 {
-    the_case->found = found->finding;
-    for (size_t r = 0; r < RULE_COUNT; r++) {
-        bool fires = false;
-        struct finding *finding = &found->finding[found->count];
-        *finding = (struct finding){0};
-        the_case->found_count = found->count;
-        if (!rules[r]->check(the_case, &fires, finding, err))
-            return false;
-        if (!fires)
-            continue;
-        if (!findings_tell_odd(the_case, finding, err))
-            return false;
-        found->rule[found->count++] = rules[r];
-    }
+    struct check *check = context;
+    if (!check->rule->check(&check->the_case, &check->fires, &check->finding, err))
+        return false;
+    if (check->fires)
+        return findings_tell_odd(&check->the_case, &check->finding, err);
+    arena_free(&check->arena);
     return true;
+}
+
+static bool keep(const struct finding_case *the_case, struct check *check, struct found *found,
+                 struct err *err)
+{
+    if (check->rule->reads_found) {
+        check->the_case.found = found->finding;
+        check->the_case.found_count = found->count;
+        if (!run_check(check, err))
+            return false;
+    }
+    arena_take(the_case->arena, &check->arena);
+    if (!check->fires)
+        return true;
+    found->rule[found->count] = check->rule;
+    found->finding[found->count++] = check->finding;
+    return true;
+}
+
+static size_t open_checks(const struct finding_case *the_case, struct check *checks,
+                          struct crew_task *tasks)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < RULE_COUNT; r++) {
+        struct check *check = &checks[r];
+        *check = (struct check){.rule = rules[r], .the_case = *the_case};
+        arena_init(&check->arena, the_case->arena->budget);
+        check->the_case.arena = &check->arena;
+        if (!rules[r]->reads_found)
+            tasks[count++] = (struct crew_task){.run = run_check, .context = check};
+    }
+    return count;
+}
+
+static void close_checks(struct check *checks)
+{
+    for (size_t r = 0; r < RULE_COUNT; r++)
+        arena_free(&checks[r].arena);
+}
+
+static bool run_checks(const struct finding_case *the_case, struct check *checks, struct err *err)
+{
+    struct crew_task tasks[RULE_COUNT];
+    struct cores *cores = facts_cores(the_case->facts);
+    bool ok = crew_run(cores, tasks, open_checks(the_case, checks, tasks), err);
+    if (ok || err->code != ERR_LIMIT || !cores)
+        return ok;
+    close_checks(checks); // what a budget allows must not depend on free cores
+    return crew_run(NULL, tasks, open_checks(the_case, checks, tasks), err);
+}
+
+static bool check_all(const struct finding_case *the_case, struct found *found, struct err *err)
+{
+    struct check *checks = arena_array(the_case->arena, RULE_COUNT, sizeof *checks, err);
+    if (!checks)
+        return false;
+    bool ok = run_checks(the_case, checks, err);
+    for (size_t r = 0; ok && r < RULE_COUNT; r++)
+        ok = keep(the_case, &checks[r], found, err);
+    close_checks(checks);
+    return ok;
 }
 
 // The gain of the rule's change, or of a step without the time that the finding claims, as far as
@@ -220,5 +284,6 @@ bool findings_of_trace(const struct facts *facts, const struct finding_simulator
     struct finding_case the_case;
     struct found found = {0};
     return findings_case_make(facts, report, scratch, &the_case, err) &&
-           check_all(&the_case, &found, err) && add_all(&the_case, &found, simulator, report, err);
+           finding_work_share(&the_case, err) && check_all(&the_case, &found, err) &&
+           add_all(&the_case, &found, simulator, report, err);
 }

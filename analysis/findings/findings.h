@@ -14,9 +14,10 @@ struct finding_case {
     int64_t steps;               // steady steps, 1 or more
     int64_t step_ns;             // the typical one: their mean without odd ones
     const char *per;             // "per step", or "in the whole window" without step marks
-    const struct finding *found; // by the rules so far; they do not move
+    const struct finding *found; // by the rules above, for those that read it; they do not move
     size_t found_count;
-    const int64_t *gap_ns; // of each gap in facts.gaps: its time in steady steps
+    const int64_t *gap_ns;           // of each gap in facts.gaps: its time in steady steps
+    const struct finding_work *work; // rows that rules share; see findings_work.h
 };
 
 // A stretch of the steady steps that a finding may explain: what a device event owns, or a gap.
@@ -72,6 +73,7 @@ struct finding_rule {
     const char *name;
     const char *why, *advice, *method, *false_alarms;
     const char *change; // ready-made one of analysis/replay that undoes it, NULL: none
+    bool reads_found;   // looks at what the rules above it found; else `found` is empty
     // Sets *fires and, if it does, *finding, which is zeroed before.
     bool (*check)(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);

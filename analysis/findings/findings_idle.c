@@ -204,5 +204,6 @@ const struct finding_rule finding_unexplained_idle = {
         "reported from 5 % of the step when 10 % are idle overall. Unrecorded time does not count.",
     .false_alarms =
         "A server without requests; pauses between measurements when no steps are annotated.",
+    .reads_found = true,
     .check = check,
 };

@@ -27,23 +27,34 @@ static void join_launches(const struct facts *facts, struct finding_work *work)
     }
 }
 
-bool finding_work_make(const struct finding_case *the_case, struct finding_work **made,
-                       struct err *err)
+bool finding_work_share(struct finding_case *the_case, struct err *err)
 {
     const struct facts *facts = the_case->facts;
     struct arena *arena = the_case->arena;
-    struct finding_work *work = *made = arena_array(arena, 1, sizeof *work, err);
+    struct finding_work *work = arena_array(arena, 1, sizeof *work, err);
     if (!work || !work_rows_make(facts, arena, &work->rows, err))
         return false;
-    size_t rows = (size_t)work->rows.count + 1;
     work->row_of_launch =
         arena_room(arena, (size_t)facts->launch_count + 1, sizeof *work->row_of_launch, err);
-    work->steady_ns = arena_array(arena, rows, sizeof *work->steady_ns, err);
-    work->saved = arena_array(arena, rows, sizeof *work->saved, err);
-    if (!work->row_of_launch || !work->steady_ns || !work->saved)
+    work->steady_ns =
+        arena_array(arena, (size_t)work->rows.count + 1, sizeof *work->steady_ns, err);
+    if (!work->row_of_launch || !work->steady_ns)
         return false;
     join_launches(facts, work);
+    the_case->work = work;
     return true;
+}
+
+bool finding_work_make(const struct finding_case *the_case, struct finding_work **made,
+                       struct err *err)
+{
+    struct finding_work *work = *made = arena_array(the_case->arena, 1, sizeof *work, err);
+    if (!work)
+        return false;
+    *work = *the_case->work;
+    work->saved =
+        arena_array(the_case->arena, (size_t)work->rows.count + 1, sizeof *work->saved, err);
+    return work->saved;
 }
 
 int64_t finding_work_claim(const struct finding_case *the_case, const void *context,

@@ -13,8 +13,10 @@ struct finding_work {
     double *saved;           // per row: share of that time that could be saved; initially 0
 };
 
-// Everything lives in the case's arena. As costly as the table of work, so check there first
-// whether a rule may fire.
+// Makes the rows once for all rules, in the case's arena; without `saved`.
+MUST_CHECK bool finding_work_share(struct finding_case *the_case, struct err *err);
+
+// The shared rows with shares that are a rule's; in the case's arena.
 MUST_CHECK bool finding_work_make(const struct finding_case *the_case, struct finding_work **work,
                                   struct err *err);
 
