@@ -58,24 +58,35 @@ static uint32_t module_of(const struct facts *facts, const struct work_node *wor
     return launch == FACTS_NONE ? 0 : facts->launches[launch].module;
 }
 
-static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
+static void names_of_device(const struct facts *facts, uint32_t device, uint64_t *names)
+{
+    names[BY_CATEGORY] = facts->devices[device].category + 1u;
+    names[BY_OPERATOR] = facts_device_op(facts, device);
+    names[BY_KERNEL] = facts_device_name(facts, device);
+}
+
+static void names_of_host(const struct facts *facts, uint32_t event, uint64_t *names)
+{
+    uint32_t op = facts->op_parent[event];
+    names[BY_OPERATOR] = op == FACTS_NONE ? 0 : facts->trace->name[op];
+    names[BY_KERNEL] = facts->trace->name[event];
+}
+
+// A node's name at each level, 0 where it has none; none at all for REPLAY_NONE.
+static void names_of(const struct whatif *whatif, uint32_t node, uint64_t names[BY_COUNT])
 {
     const struct facts *facts = whatif->facts;
-    const struct work_node found = rank_graph_node(facts, &whatif->graph, node), *work = &found;
-    bool is_device = work->kind == WORK_DEVICE, is_host = work_is_host(work->kind);
-    if (by == BY_PART || !(is_device || is_host))
-        return 0;
-    if (by == BY_CATEGORY)
-        return is_device ? facts->devices[work->event].category + 1u : 0;
-    if (by == BY_MODULE)
-        return module_of(facts, work);
-    if (is_device)
-        return by == BY_KERNEL ? facts_device_name(facts, work->event)
-                               : facts_device_op(facts, work->event);
-    if (by == BY_KERNEL)
-        return facts->trace->name[work->event];
-    uint32_t op = facts->op_parent[work->event];
-    return op == FACTS_NONE ? 0 : facts->trace->name[op];
+    memset(names, 0, BY_COUNT * sizeof *names);
+    if (node == REPLAY_NONE)
+        return;
+    const struct work_node work = rank_graph_node(facts, &whatif->graph, node);
+    if (work.kind == WORK_DEVICE)
+        names_of_device(facts, work.event, names);
+    else if (work_is_host(work.kind))
+        names_of_host(facts, work.event, names);
+    else
+        return;
+    names[BY_MODULE] = module_of(facts, &work);
 }
 
 // --- sums ---------------------------------------------------------------------------------------
@@ -112,9 +123,10 @@ static struct place *find_place(struct placing *placing, enum by by, enum path_p
 static bool add_to_path(struct placing *placing, enum path_part part, uint32_t node, int64_t ns,
                         struct err *err)
 {
+    uint64_t names[BY_COUNT];
+    names_of(placing->whatif, node, names);
     for (enum by by = BY_PART; by < BY_COUNT; by++) {
-        uint64_t name = node == REPLAY_NONE ? 0 : name_of(placing->whatif, node, by);
-        struct place *place = find_place(placing, by, part, name, err);
+        struct place *place = find_place(placing, by, part, names[by], err);
         if (!place)
             return false;
         place->path_ns += ns;
@@ -172,8 +184,10 @@ static bool add_node(struct placing *placing, uint32_t node, int64_t slack_ns, s
 {
     const struct whatif *whatif = placing->whatif;
     enum path_part part = path_part_of(whatif->facts, &whatif->graph, node);
+    uint64_t names[BY_COUNT];
+    names_of(whatif, node, names);
     for (enum by by = BY_PART; by < BY_COUNT; by++) {
-        struct place *place = find_place(placing, by, part, name_of(whatif, node, by), err);
+        struct place *place = find_place(placing, by, part, names[by], err);
         if (!place)
             return false;
         figures_sum(&place->total_ns, whatif->graph.dur[node]);
