@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Radix sort byte by byte from the lowest, skipping bytes in which all keys agree; short inputs by
-// insertion.
+// insertion. What is in order stays as it is.
 #include "analysis/stats/sort.h"
 
 #include <string.h>
@@ -13,18 +13,15 @@ static uint64_t bits_of(int64_t key)
     return (uint64_t)key ^ (uint64_t)1 << 63;
 }
 
-// Turns counts per bucket into first positions. False if one bucket has everything.
-static bool positions_of(size_t buckets[256], size_t count)
+// Turns counts per bucket into first positions.
+static void make_positions(size_t buckets[256])
 {
     size_t sum = 0;
     for (int i = 0; i < 256; i++) {
         size_t here = buckets[i];
-        if (here == count)
-            return false;
         buckets[i] = sum;
         sum += here;
     }
-    return true;
 }
 
 static void insert_keyed(struct keyed *items, size_t count)
@@ -44,13 +41,20 @@ void sort_keyed(struct keyed *items, struct keyed *scratch, size_t count)
         insert_keyed(items, count);
         return;
     }
+    uint64_t differing = 0;
+    bool sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        differing |= (uint64_t)(items[i].key ^ items[i - 1].key);
+        sorted &= items[i].key >= items[i - 1].key;
+    }
     struct keyed *from = items, *to = scratch;
-    for (int shift = 0; shift < 64; shift += 8) {
+    for (int shift = 0; shift < 64 && !sorted; shift += 8) {
         size_t at[256] = {0};
+        if (!(differing >> shift & 255))
+            continue;
         for (size_t i = 0; i < count; i++)
             at[bits_of(from[i].key) >> shift & 255]++;
-        if (!positions_of(at, count))
-            continue;
+        make_positions(at);
         for (size_t i = 0; i < count; i++)
             to[at[bits_of(from[i].key) >> shift & 255]++] = from[i];
         struct keyed *swap = from;
@@ -78,13 +82,20 @@ void sort_i64(int64_t *values, int64_t *scratch, size_t count)
         insert_i64(values, count);
         return;
     }
+    uint64_t differing = 0;
+    bool sorted = true;
+    for (size_t i = 1; i < count; i++) {
+        differing |= (uint64_t)(values[i] ^ values[i - 1]);
+        sorted &= values[i] >= values[i - 1];
+    }
     int64_t *from = values, *to = scratch;
-    for (int shift = 0; shift < 64; shift += 8) {
+    for (int shift = 0; shift < 64 && !sorted; shift += 8) {
         size_t at[256] = {0};
+        if (!(differing >> shift & 255))
+            continue;
         for (size_t i = 0; i < count; i++)
             at[bits_of(from[i]) >> shift & 255]++;
-        if (!positions_of(at, count))
-            continue;
+        make_positions(at);
         for (size_t i = 0; i < count; i++)
             to[at[bits_of(from[i]) >> shift & 255]++] = from[i];
         int64_t *swap = from;

@@ -15,10 +15,14 @@ static uint64_t next(uint64_t *state)
     return *state >> 11;
 }
 
-// Keys of few distinct values, of both signs, or of the whole range.
-static int64_t make_key(uint64_t *random, int kind)
+enum { KINDS = 5 };
+
+// Keys of few distinct values, of both signs, of the whole range, in order, or equal.
+static int64_t make_key(uint64_t *random, int kind, int place)
 {
     uint64_t bits = next(random) << 13 ^ next(random);
+    if (kind > 2)
+        return kind == 3 ? place - 100 : -7;
     if (kind == 0)
         return (int64_t)(bits % 5) - 2;
     return kind == 1 ? (int64_t)(bits % 100000) - 50000 : (int64_t)bits;
@@ -32,9 +36,9 @@ static void items_are_sorted_and_equal_ones_keep_their_order(void **state)
     struct keyed *items = malloc(2 * MAX * sizeof *items);
     uint64_t random = 1;
     for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
-        for (int kind = 0; kind < 3; kind++) {
+        for (int kind = 0; kind < KINDS; kind++) {
             for (int i = 0; i < lengths[l]; i++)
-                items[i] = (struct keyed){make_key(&random, kind), (uint32_t)i, 0};
+                items[i] = (struct keyed){make_key(&random, kind, i), (uint32_t)i, 0};
             sort_keyed(items, items + MAX, (size_t)lengths[l]);
             for (int i = 1; i < lengths[l]; i++) {
                 assert_true(items[i - 1].key <= items[i].key);
@@ -56,9 +60,9 @@ static void numbers_are_sorted_as_the_library_sorts_them(void **state)
     enum { COUNT = 900 };
     int64_t *values = malloc(3 * COUNT * sizeof *values), *expected = values + 2 * COUNT;
     uint64_t random = 2;
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         for (int i = 0; i < COUNT; i++)
-            values[i] = expected[i] = make_key(&random, kind);
+            values[i] = expected[i] = make_key(&random, kind, i);
         values[3] = expected[3] = INT64_MIN;
         values[4] = expected[4] = INT64_MAX;
         sort_i64(values, values + COUNT, COUNT);
