@@ -101,8 +101,11 @@ bool host_stack_find(struct host_stack *stack, int64_t begin_ns, int64_t end_ns,
     for (; stack->next < stack->end && trace->begin_ns[stack->next] <= begin_ns; stack->next++) {
         if (!opens(stack, stack->next))
             continue;
+        int64_t until_ns = facts_event_end(trace, stack->next);
+        if (until_ns <= begin_ns) // most end before anyone asks
+            continue;
         pop_ended(stack, trace->begin_ns[stack->next]);
-        if (!push(stack, stack->next, facts_event_end(trace, stack->next), err))
+        if (!push(stack, stack->next, until_ns, err))
             return false;
     }
     pop_ended(stack, begin_ns);
