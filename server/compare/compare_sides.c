@@ -168,6 +168,31 @@ static bool is_given_once(const struct query *query, struct str name)
     return count <= 1;
 }
 
+static bool is_on_sides_from(const struct compared *compared, size_t first, struct str id)
+{
+    for (size_t i = first; i < compared->side_count; i++)
+        if (has_run(&compared->sides[i], id))
+            return true;
+    return false;
+}
+
+// All runs of a series against one of them: the base is the others, as one measurement on both
+// sides would hide a difference.
+static void leave_candidates_out(struct compared *compared)
+{
+    struct compared_side *base = &compared->sides[0];
+    size_t kept = 0;
+    for (size_t i = 0; i < base->count; i++)
+        kept += !is_on_sides_from(compared, 1, base->runs[i].id);
+    if (kept == 0)
+        return;
+    kept = 0;
+    for (size_t i = 0; i < base->count; i++)
+        if (!is_on_sides_from(compared, 1, base->runs[i].id))
+            base->runs[kept++] = base->runs[i];
+    base->count = kept;
+}
+
 static bool find_runs(struct request *request, struct response *response, struct compared *compared,
                       struct err *err)
 {
@@ -180,6 +205,8 @@ static bool find_runs(struct request *request, struct response *response, struct
     if (!add_side(request, response, "base", base, compared, err) ||
         !add_sides(request, response, "cand", compared, err))
         return false;
+    if (str_find(base, STR("@*")) != SIZE_MAX)
+        leave_candidates_out(compared);
     return compared->side_count > 1 || refuse_missing("cand", err);
 }
 
@@ -229,14 +256,6 @@ static const struct run *earliest(const struct compared_side *side)
     return first;
 }
 
-static bool is_compared(const struct compared *compared, struct str id)
-{
-    for (size_t i = 0; i < compared->side_count; i++)
-        if (has_run(&compared->sides[i], id))
-            return true;
-    return false;
-}
-
 // Whether an earlier run's measurement shows the noise of this one: on the same device, with as
 // many ranks.
 static bool is_history(const struct run *earlier, const struct run *run)
@@ -262,7 +281,7 @@ static bool find_history(struct request *request, struct compared *compared, str
         return false;
     compared->history = arena_array(request->arena, list.count + 1, sizeof *compared->history, err);
     for (size_t i = list.count; compared->history && i-- > 0;)
-        if (is_history(&list.runs[i], first) && !is_compared(compared, list.runs[i].id))
+        if (is_history(&list.runs[i], first) && !is_on_sides_from(compared, 0, list.runs[i].id))
             compared->history[compared->history_count++] = list.runs[i].step_median_ns.i;
     return compared->history != NULL;
 }

@@ -128,6 +128,14 @@ test("more than 64 runs, and a run twice on one side, are refused", async () => 
   }
 });
 
+test("a series against one of its runs is the others", async () => {
+  const { base } = await server.get("/compare?base=main@*&cand=main@2");
+  const all = (await server.get("/compare?base=main@*&cand=slow@1")).base;
+  assert.deepEqual(names(base), names(all).filter((name) => name !== "main@2"));
+  assert.ok(names(all).includes("main@2"));
+  assert.deepEqual(names((await server.get("/compare?base=tiny-0&cand=tiny-0")).base), ["tiny-0"]);
+});
+
 const REFUSED = [
   ["base=main@1", 400, /no cand=RUN/],
   ["cand=main@1", 400, /no base=RUN/],
