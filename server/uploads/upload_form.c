@@ -289,6 +289,15 @@ bool upload_form_set_replace(struct upload_form *form, struct str text, struct e
                    (int)(text.len < 20 ? text.len : 20), text.at);
 }
 
+static bool refuse_field(struct str name, struct err *err)
+{
+    int len = (int)(name.len < 40 ? name.len : 40);
+    return err_set(err, ERR_USAGE,
+                   "found field '%.*s', expected trace, run, rank, role, project, tag, meta, note, "
+                   "world_size, step, warmup or replace; meta=%.*s=VALUE keeps any other fact",
+                   len, name.at, len, name.at);
+}
+
 bool upload_form_set(struct upload_form *form, struct str name, struct str text, struct err *err)
 {
     if (str_equal(name, STR("run")))
@@ -314,10 +323,7 @@ bool upload_form_set(struct upload_form *form, struct str name, struct str text,
     else if (str_equal(name, STR("replace")))
         return upload_form_set_replace(form, text, err);
     else
-        return err_set(err, ERR_USAGE,
-                       "found field '%.*s', expected trace, run, rank, role, project, "
-                       "tag, meta, note, world_size, step, warmup or replace",
-                       (int)(name.len < 40 ? name.len : 40), name.at);
+        return refuse_field(name, err);
     return true;
 }
 

@@ -68,6 +68,13 @@ test("the shortest curl line makes a new run and names its page", async () => {
   assert.equal((await server.settled(run)).status, "done");
 });
 
+test("a field that uploads lack is refused with the one that keeps it", async () => {
+  const reply = await server.post([...fields({ run: "odd", model: "llama" }),
+    file_part(small_json())]);
+  assert.equal(reply.status, 400);
+  assert.match(reply.json.detail, /found field 'model', expected .*; meta=model=VALUE keeps/);
+});
+
 test("json, gzip and zstd are recognized by content and give the same numbers", async () => {
   const [{ data }] = job.files;
   const zst = file("plain.json", data);
