@@ -2,6 +2,7 @@
 // Figures of ranks, and which rank stands out by one; pure.
 import { time_text } from "../../base/format.mjs";
 import { heat_distance, heat_scale } from "../../charts/heat_scale.mjs";
+import { late_ranks, late_sentence } from "./lateness_model.mjs";
 
 /**
  * @typedef {{key: string, label: string, column: string, step_column: string, help: string}} Metric
@@ -100,6 +101,17 @@ export function outlier_sentence(rows, metric, step_ns) {
   return `${who} out by ${metric.label.toLowerCase()}: ${
     time_text(first.value)} per step${which}, ${time_text(Math.abs(first.away_ns))} ${
     first.away_ns > 0 ? "more" : "less"} than the median.`;
+}
+
+/**
+ * Of lateness, who is to blame for most waiting: ranks that were kept waiting themselves stand out,
+ * too. Of all else, who stands out.
+ * @param {any[]} rows of the table ranks @param {Metric} metric @param {any[]} lateness
+ * @param {{steps: number, step_ns: number}} of
+ */
+export function rank_sentence(rows, metric, lateness, of) {
+  const [late] = ["lateness", "caused"].includes(metric.key) ? late_ranks(lateness, of) : [];
+  return late ? late_sentence(late, rows.length) : outlier_sentence(rows, metric, of.step_ns);
 }
 
 /** "0–7, 12": ranks as people write them. @param {number[]} ranks ascending */

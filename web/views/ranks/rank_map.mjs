@@ -11,7 +11,7 @@ import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_words } from "./lateness_model.mjs";
 import { all_ranks, missing_ranks, places_grid, steps_grid } from "./rank_model.mjs";
-import { chosen_metric, color_floor, is_figure, known_metrics, outlier_sentence, ranks_text }
+import { chosen_metric, color_floor, is_figure, known_metrics, rank_sentence, ranks_text }
   from "./outlier_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
@@ -172,16 +172,17 @@ function Pickers({ query, change, metrics, metric }) {
 }
 
 /**
- * @param {{run: string, rows: any[], world: number|null, step_ns: number, lateness: any[],
- *          query: any, change: (patch: any) => void}} props rows of the tables ranks and lateness;
- * the query has by, metric, rank and step
+ * @param {{run: string, rows: any[], world: number|null, step_ns: number, steps: number,
+ *          lateness: any[], query: any, change: (patch: any) => void}} props rows of the tables
+ * ranks and lateness; the query has by, metric, rank and step
  */
-export function RankMap({ run, rows, world, step_ns, lateness, query, change }) {
+export function RankMap({ run, rows, world, step_ns, steps, lateness, query, change }) {
   const metrics = useMemo(() => known_metrics(rows)
     .filter(({ step_column }) => query.by !== "steps" || step_column !== ""), [rows, query.by]);
   const metric = useMemo(() => chosen_metric(metrics, query.metric, rows, step_ns),
     [metrics, query.metric, rows, step_ns]);
-  const who = useMemo(() => outlier_sentence(rows, metric, step_ns), [rows, metric, step_ns]);
+  const who = useMemo(() => rank_sentence(rows, metric, lateness, { steps, step_ns }),
+    [rows, metric, lateness, steps, step_ns]);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
   // If most ranks are missing, their holes would only hide the others.
   const shown_world = missing.length <= rows.length ? world : null;

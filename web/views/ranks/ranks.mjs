@@ -43,7 +43,7 @@ function Compared({ run, ranks, lateness, world, step_ns, steps }) {
   const metric = useMemo(() => chosen_metric(known_metrics(rows), query.metric, rows,
     step_ns), [rows, query.metric, step_ns]);
   return html`<${RankMap} run=${run} rows=${rows} world=${world} step_ns=${step_ns}
-      lateness=${lateness.rows} query=${query} change=${change} />
+      steps=${steps} lateness=${lateness.rows} query=${query} change=${change} />
     ${ranks.rows.length > 1 && html`<${RankOutliers} run=${run} rows=${rows}
       metric=${metric} step_ns=${step_ns} lateness=${lateness.rows} />`}`;
 }

@@ -9,8 +9,9 @@ import { heat_decimals, heat_distance, heat_scale, heat_shade }
   from "../../../../web/charts/heat_scale.mjs";
 import { all_ranks, missing_ranks, places_grid, steps_grid }
   from "../../../../web/views/ranks/rank_model.mjs";
-import { chosen_metric, color_floor, known_metrics, outlier_sentence, outliers, ranks_text,
-  without_unrecorded } from "../../../../web/views/ranks/outlier_model.mjs";
+import { chosen_metric, color_floor, known_metrics, METRICS, outlier_sentence, outliers,
+  rank_sentence, ranks_text, without_unrecorded }
+  from "../../../../web/views/ranks/outlier_model.mjs";
 
 test("one outlier among ranks does not take the others' colors", () => {
   const values = [10, 11, 12, 13, 14, 15, 16, 17, 1000];
@@ -162,6 +163,19 @@ test("the first figure by which a rank stands out is shown, with a sentence of h
   const two = alike.map((row) => ({ ...row, compute_ns: row.rank > 5 ? 30 * MS : 26 * MS }));
   assert.equal(outlier_sentence(two, metric, 27 * MS), "Ranks 6, 7 stand out by compute: 30.0 ms "
     + "per step on rank 6, 4.00 ms more than the median.");
+});
+
+test("among late ranks the one to blame is named, not those that it kept waiting", () => {
+  const MS = 1_000_000;
+  const lateness = [["data_loading", 130], ["communication", 10], ["communication", 10],
+    ["communication", 10], [null, 0], [null, 0], [null, 0], [null, 0]].map(
+    ([reason, wait], rank) => ({ rank, reason, reason_share: 1, calls: 10,
+      late_calls: wait > 0 ? 5 : 0, lateness_ns: wait * MS, caused_wait_ns: wait * MS }));
+  const [late, step] = ["lateness", "step"].map((key) => METRICS.find((one) => one.key === key));
+  const rows = lateness.map(({ rank, lateness_ns }) => ({ rank, lateness_ns, step_median_ns: 1 }));
+  const of = { steps: 5, step_ns: 27 * MS };
+  assert.match(rank_sentence(rows, late, lateness, of), /^Rank 0 starts last in 50.0 % of its 10/);
+  assert.equal(rank_sentence(rows, step, lateness, of), "");
 });
 
 test("work that was not recorded is not idle time", () => {
