@@ -169,7 +169,8 @@ static bool refuse(struct whatif_answer *answer, struct arena *arena, struct err
         answer->refused = "it has no steady step";
     else if (answer->known_share < WHATIF_MIN_KNOWN)
         answer->refused = arena_printf(
-            arena, err, "what starts %.0f %% of its device time was recorded, expected %.0f %%",
+            arena, err,
+            "only %.0f %% of its device time follows a recorded launch or event, expected %.0f %%",
             100 * answer->known_share, 100 * WHATIF_MIN_KNOWN);
     else if (answer->error_share > WHATIF_MAX_ERROR)
         answer->refused = arena_printf(

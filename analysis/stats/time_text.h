@@ -9,7 +9,7 @@ struct time_text {
     char text[32];
 };
 
-// At least three significant digits, never an exponent: "1234 ms", "11.7 ms", "0.25 ms"; below a
+// At least three significant digits, never an exponent: "1,234 ms", "11.7 ms", "0.25 ms"; below a
 // tenth of a millisecond in microseconds: "1.76 us".
 struct time_text time_text(int64_t ns);
 

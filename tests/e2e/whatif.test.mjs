@@ -397,7 +397,7 @@ describe("what if, asked of the service", () => {
     if (!existsSync(file)) return t.skip(skipped(`${file} is absent`));
     await server.analyzed("resnet", [{ data: readFileSync(file), filename: "rank0.json.gz" }]);
     const found = await server.get("/runs/resnet/whatif");
-    assert.match(found.refused, /what starts 82 % of its device time was recorded/);
+    assert.match(found.refused, /only 82 % of its device time follows a recorded launch/);
     assert.equal(found.base, null);
     assert.deepEqual(found.changes, []);
   });

@@ -267,12 +267,12 @@ static void the_longest_wait_is_named(void **state)
     add_gemm(&hand, 2002 * MS, MS, 2002 * MS - 10 * US);
     hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "findings", 0, "title"),
-                        "the device waits 1995 ms in the whole window for the host (99.6 %) "
+                        "the device waits 1,995 ms in the whole window for the host (99.6 %) "
                         "while it runs Python and operators, or launches");
     assert_non_null(
         strstr(hand_word(&hand, "findings", 0, "evidence"), "2 such gaps in the whole window"));
     assert_non_null(strstr(hand_word(&hand, "findings", 0, "evidence"),
-                           "the longest, 1994 ms, ends with sgemm"));
+                           "the longest, 1,994 ms, ends with sgemm"));
     hand_end(&hand);
 }
 

@@ -290,8 +290,9 @@ static void a_device_that_nothing_recorded_holds_up_is_not_answered_for(void **s
         add_kernel(&hand, "stray", 50000 + k * 50000, 1000, 0);
     hand_facts(&hand);
     struct whatif_answer answer = ask(&hand, "host_free");
-    assert_string_equal(answer.refused,
-                        "what starts 10 % of its device time was recorded, expected 90 %");
+    assert_string_equal(
+        answer.refused,
+        "only 10 % of its device time follows a recorded launch or event, expected 90 %");
     hand_end(&hand);
 }
 
