@@ -22,23 +22,34 @@ const TABLE_ROWS = 200;
 const has_whole = ({ x_low, x_high }) => Number.isInteger(x_low) && Number.isInteger(x_high)
   && x_high - x_low >= 2;
 
+/** Without the zeros that the text of a round number ends with: "60.0 W" is "60 W". */
+const tidy = (text) => text.replace(/\.(\d*?)0+(?!\d)/, (_, rest) => (rest ? `.${rest}` : ""));
+
 function Axes({ extent, x, y, width, x_text, y_text }) {
   const ticks = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
   const xs = has_whole(extent) ? ticks.filter(Number.isInteger) : ticks;
   return html`<g class="axis" aria-hidden="true">
     ${inner_ticks(extent.y_low, extent.y_high).map((tick) => html`<g key=${tick}>
       <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} />
-      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${y_text(tick)}</text></g>`)}
+      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${tidy(y_text(tick))}</text></g>`)}
     ${xs.map((tick) => html`<text key="x${tick}" x=${x(tick)} y=${HEIGHT - 7}
-      text-anchor="middle">${x_text(tick)}</text>`)}</g>`;
+      text-anchor="middle">${tidy(x_text(tick))}</text>`)}</g>`;
 }
+
+const COLORS = 4; // that are far apart in both themes, whichever colors a reader confuses
+const DASHES = 3;
+
+/** More lines than colors differ by their dashes: twelve do. @param {number} tone */
+const looks = (tone) => `curve curve-${tone % COLORS} curve-dash-${
+  Math.floor(tone / COLORS) % DASHES}`;
 
 function Line({ series, x, y }) {
   const range = range_path(series.points, x, y);
   const alone = series.points.length === 1;
-  return html`<g class="curve curve-${series.tone}">
+  return html`<g class=${looks(series.tone)}>
     ${range && html`<path class="curve-range" d=${range} />`}
-    ${alone ? html`<circle cx=${x(series.points[0].x)} cy=${y(series.points[0].y)} r="3" />`
+    ${alone ? html`<circle class="curve-point" cx=${x(series.points[0].x)}
+        cy=${y(series.points[0].y)} r="3" />`
       : html`<path class="curve-line" d=${line_path(series.points, x, y)} />`}</g>`;
 }
 
@@ -78,7 +89,8 @@ function table_of({ series, lane = [], x_label, y_label, x_text, y_text }) {
 const Key = ({ series }) => {
   const labels = [...new Map(series.map(({ label, tone }) => [label, tone]))];
   return labels.length > 1 && html`<ul class="legend">${labels.map(([label, tone]) =>
-    html`<li key=${label}><span class="swatch curve-key-${tone}"></span>${label}</li>`)}</ul>`;
+    html`<li key=${label}><svg class=${looks(tone)} width="24" height="10" aria-hidden="true"><path
+      class="curve-line" d="M0 5h24" /></svg>${label}</li>`)}</ul>`;
 };
 
 const STEPS = { ArrowRight: 0.01, ArrowLeft: -0.01, PageDown: 0.1, PageUp: -0.1 };

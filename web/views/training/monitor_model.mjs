@@ -31,7 +31,7 @@ export function gpu_series(rows, metric) {
   }
   return [...of_gpu].flatMap(([key, own], tone) =>
     pieces_of(own, { x: "time_ns", y: metric.key })
-      .map((points) => ({ key, label: gpu_name(own[0]), tone: tone % 6, points })));
+      .map((points) => ({ key, label: gpu_name(own[0]), tone, points })));
 }
 
 /** A line per device of a rank and file that recorded it. */
@@ -44,7 +44,7 @@ export function rank_series(rows, metric) {
   }
   return [...files].flatMap(([key, own], tone) =>
     pieces_of(own, { x: "time_ns", y: metric.key })
-      .map((points) => ({ key, label: own[0].file, tone: tone % 6, points })));
+      .map((points) => ({ key, label: own[0].file, tone, points })));
 }
 
 /** Pieces of the window and how busy the device was in each: the last is as long as the one before.
@@ -85,7 +85,30 @@ const idler_of = (monitors) => monitors.find(({ file, samples, idle_share }) =>
   samples >= FEWEST && idle_share > 0.5
   && monitors.some((other) => other.file === file && other.idle_share < 0.1));
 
-/** The worst of what the monitors saw. @param {any[]} monitors rows */
+const RESTING = 0.95; // share of the samples
+const known = (value) => value !== null && value !== undefined;
+
+const UNEVEN = 1.1; // the most power of a GPU, of the least
+
+/**
+ * " drew 412 W each on average, from 380 W (GPU 3) to 431 W (GPU 0)"; "" where no power was
+ * recorded.
+ */
+function drawn(monitors) {
+  const rows = monitors.filter(({ power_w }) => known(power_w))
+    .sort((a, b) => a.power_w - b.power_w);
+  if (rows.length === 0) return "";
+  const mean = rows.reduce((sum, { power_w }) => sum + power_w, 0) / rows.length;
+  const [least, most] = [rows[0], rows.at(-1)];
+  const uneven = most.power_w > UNEVEN * least.power_w ? `, from ${watts(least.power_w)} (${
+    gpu_name(least)}) to ${watts(most.power_w)} (${gpu_name(most)})` : "";
+  return ` drew ${watts(mean)}${rows.length > 1 ? " each" : ""} on average${uneven}`;
+}
+
+/**
+ * The worst of what the monitors saw, else how much the GPUs had to do.
+ * @param {any[]} monitors rows
+ */
 export function monitor_text(monitors) {
   const throttled = monitors.filter((row) => row.throttled_share >= NOTABLE)
     .sort((a, b) => b.throttled_share - a.throttled_share);
@@ -98,6 +121,9 @@ export function monitor_text(monitors) {
   if (idler)
     return `${gpu_name(idler)} was idle for ${percent(idler.idle_share)} of the time while others `
       + "worked";
-  const free = monitors.every((row) => row.throttled_share !== null);
-  return `${plural(monitors.length, "GPU")}${free ? ", never throttled" : ""}`;
+  return [`${plural(monitors.length, "GPU")}${drawn(monitors)}`,
+    monitors.every(({ idle_share }) => idle_share > RESTING) && "idle nearly all the time",
+    monitors.every((row) => known(row.throttled_share)) && "never throttled",
+    monitors.every(({ samples }) => samples === 1) && "each sampled once"]
+    .filter(Boolean).join(", ");
 }

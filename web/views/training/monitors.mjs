@@ -4,7 +4,7 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { number } from "../../base/format.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
-import { Card, ExportLinks } from "../../widgets/widgets.mjs";
+import { Card, ExportLinks, Lead } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { MONITOR_METRICS, gpu_series, monitor_text } from "./monitor_model.mjs";
@@ -37,7 +37,7 @@ const VIEW = {
   ],
 };
 
-function Curves({ monitors, rows }) {
+function Curves({ caption, rows }) {
   const [query, change] = use_query({ monitor: "power_w" });
   const metrics = useMemo(() => known_of(MONITOR_METRICS, rows), [rows]);
   const metric = chosen_of(metrics, query.monitor);
@@ -46,18 +46,24 @@ function Curves({ monitors, rows }) {
     return html`<p class="empty-line">No samples over time to draw;
       what was recorded is below.</p>`;
   }
-  return html`<${StepCurve} series=${series} caption=${monitor_text(monitors)} x_label="Time"
+  return html`<${StepCurve} series=${series} caption=${caption} x_label="Time"
     y_label=${metric.label} x_text=${seconds} y_text=${metric.text}
     from_zero=${metric.from_zero} actions=${html`<${Pick} label="Show" choices=${metrics}
       chosen=${metric} onchange=${(key) => change({ monitor: key })} />`} />`;
 }
 
-/** Nothing without a monitor. @param {{monitors: any, series: any}} props tables */
-export function Monitors({ monitors, series }) {
+/**
+ * Nothing without a monitor.
+ * @param {{monitors: any, series: any, leads: boolean}} props tables; whether the page begins with
+ *   what they say
+ */
+export function Monitors({ monitors, series, leads }) {
   if (monitors.rows.length === 0) return null;
-  return html`<${Card} title="Hardware" note="recorded by GPU monitors"
+  const text = monitor_text(monitors.rows);
+  return html`${leads && html`<${Lead} text=${`${text}.`} />`}
+    <${Card} title="Hardware" note="recorded by GPU monitors"
       actions=${html`<${ExportLinks} links=${series.links} />`}>
-      <${Curves} monitors=${monitors.rows} rows=${series.rows} /><//>
+      <${Curves} caption=${leads ? "Over time" : text} rows=${series.rows} /><//>
     <${Card} title="Monitors" flush=${true}
       actions=${html`<${ExportLinks} links=${monitors.links} />`}>
       <${RankTable} frame=${monitors.frame} view=${VIEW} /><//>`;

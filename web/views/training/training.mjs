@@ -244,7 +244,8 @@ function Content({ run, summary }) {
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
       <${RankMonitors} run=${run} ranks=${monitored} series=${monitored_series} />
-      <${Monitors} monitors=${monitors} series=${series} />
+      <${Monitors} monitors=${monitors} series=${series}
+        leads=${!(log?.steps > 0) && !has_steps && verdict.rows.length === 0} />
       <${Phases} table=${phases} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />

@@ -54,7 +54,7 @@ export function series_of(rows, metric, axis) {
   }
   return [...of_file].flatMap(([file, own], tone) =>
     pieces_of(own, { x: axis.key, y: metric.key, low: metric.low, high: metric.high })
-      .map((points, i) => ({ key: `${file} ${i}`, label: file, tone: tone % 6, points })));
+      .map((points, i) => ({ key: `${file} ${i}`, label: file, tone, points })));
 }
 
 const EVENT_WORDS = { checkpoint: "Checkpoint", evaluation: "Evaluation", profiler: "Profiler",

@@ -27,6 +27,12 @@ test("a GPU that idles while others of its file work is named", () => {
 test("that nothing was throttled is said only where it was recorded", () => {
   assert.equal(monitor_text([monitor(0)]), "1 GPU");
   assert.equal(monitor_text([monitor(0, { throttled_share: 0 })]), "1 GPU, never throttled");
+  const sampled = { idle_share: 1, samples: 1 };
+  const says = (list) => monitor_text(list).replace(/\s/gu, " ");
+  assert.equal(says([monitor(0, { ...sampled, power_w: 70 }), monitor(1, { ...sampled,
+    power_w: 80 })]),
+  "2 GPUs drew 75.0 W each on average, from 70.0 W (GPU 0) to 80.0 W (GPU 1), idle nearly all "
+    + "the time, each sampled once");
 });
 
 test("each GPU of each host has a line", () => {
