@@ -26,6 +26,21 @@ bool api_find_run(struct request *request, struct response *response, struct str
     return true;
 }
 
+bool api_page_lacks_run(const struct request *request)
+{
+    const struct str pages = STR("/runs/");
+    struct str key = request->path;
+    struct run run;
+    struct err err;
+    if (!str_starts_with(key, pages))
+        return false;
+    key = (struct str){key.at + pages.len, key.len - pages.len};
+    const char *end = key.len ? memchr(key.at, '/', key.len) : NULL;
+    key.len = end ? (size_t)(end - key.at) : key.len;
+    return !query_decode(key, false, request->arena, &key, &err) ||
+           !store_find_run(request->services->intake->store, key, request->arena, &run, &err);
+}
+
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest)
 {

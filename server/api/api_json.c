@@ -147,6 +147,8 @@ static void identity_json(const struct run *run, struct buf *out)
     buf_json(out, str_of(run_status_word(run->status)));
     key(out, "received");
     buf_i64(out, run->received);
+    key(out, "failed");
+    buf_i64(out, run->failed);
     key(out, "evidence");
     buf_i64(out, run->evidence);
     key(out, "world_size");

@@ -47,12 +47,13 @@ static void figures_json(const struct table_page *page, struct buf *out)
         buf_puts(out, "null");
 }
 
-// Notes that more ranks are expected.
+// Notes that more ranks are expected. A file that could not be read is no rank.
 static void partial_json(const struct run *run, struct buf *out)
 {
+    int64_t here = run->received - run->failed;
     buf_puts(out, ",\"partial\":");
-    if (run->world_size > 0 && run->received < run->world_size)
-        buf_printf(out, "{\"received\":%lld,\"world_size\":%lld}", (long long)run->received,
+    if (run->world_size > 0 && here < run->world_size)
+        buf_printf(out, "{\"received\":%lld,\"world_size\":%lld}", (long long)here,
                    (long long)run->world_size);
     else
         buf_puts(out, "null");

@@ -3,6 +3,7 @@
 #include "server/cli/cmd.h"
 
 #include "server/base/metrics.h"
+#include "server/api/api_parts.h"
 #include "server/api/replays.h"
 #include "server/exports/export_spool.h"
 #include "server/care/care.h"
@@ -273,6 +274,11 @@ static unsigned thread_count(int64_t connections)
     return (unsigned)(least < MOST ? least : MOST);
 }
 
+static bool page_lacks_data(struct request *request)
+{
+    return api_page_lacks_run(request) || compare_sides_lack_traces(request);
+}
+
 static struct services services_of(const struct service *service)
 {
     const struct serve_options *chosen = &service->options;
@@ -288,7 +294,7 @@ static struct services services_of(const struct service *service)
         .agents = service->agents,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
-        .lacks_data = compare_sides_lack_traces,
+        .lacks_data = page_lacks_data,
         .standalone_dir = chosen->standalone_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,

@@ -258,8 +258,12 @@ test("a run that does not exist leads to all runs, with nothing to try again", a
     assert.doesNotMatch(await notice.innerText(), /GET|Try again/, path);
     assert.equal(await notice.getByRole("link", { name: "All runs" }).getAttribute("href"), "/");
   }
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await visit(page, "/runs/nobody");
   assert.match(await page.locator("h1").innerText(), /^No such run/);
+  assert.deepEqual(asked.filter((path) => path.startsWith("/api/v1/runs/")),
+    ["/api/v1/runs/nobody/summary"]);
   await close();
 });
 

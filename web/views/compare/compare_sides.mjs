@@ -6,6 +6,7 @@ import { address, run_path } from "../../base/address.mjs";
 import { count_of, plural, short_gpu } from "../../base/format.mjs";
 import { Combobox } from "../../widgets/combobox.mjs";
 import { CopyButton } from "../../widgets/widgets.mjs";
+import { ranks_here } from "../run/lead_model.mjs";
 import {
   choices, is_series, keys_of, MOST_CANDIDATES, series_key, shared_series, side_name,
   swapped, with_candidate,
@@ -47,7 +48,7 @@ function SideNote({ side, runs, onpick }) {
   const repeats = use_repeats(runs.length === 1 ? run : null);
   if (!run) return null;
   const gpus = [...new Set(runs.map(({ gpu }) => short_gpu(gpu)))].filter((gpu) => gpu !== "–");
-  const about = [gpus.join(", "), run.received > 1 && plural(run.received, "rank")];
+  const about = [gpus.join(", "), ranks_here(run) > 1 && plural(ranks_here(run), "rank")];
   const series = shared_series(runs);
   return html`<span class="side-note">
     ${runs.length > 1

@@ -66,6 +66,19 @@ function idle(data) {
   return `The GPU is idle for ${of_step(idle_ns, row, data)}${host}.`;
 }
 
+/** Ranks of a run: a file that could not be read is none. @param {any} run */
+export const ranks_here = ({ received, failed = 0 }) => received - failed;
+
+/** "8 ranks of 8, 1 file failed". @param {any} run */
+export function ranks_text(run) {
+  const { world_size, evidence, failed = 0 } = run;
+  const here = ranks_here(run);
+  if (here === 0 && evidence > 0 && failed === 0) return "no trace";
+  const of_job = world_size ? ` of ${count(world_size)}` : "";
+  const of_files = failed > 0 ? `, ${plural(failed, "file")} failed` : "";
+  return `${plural(here, "rank")}${of_job}${of_files}`;
+}
+
 /** How far the figures can be trusted. */
 function data_page({ trust }) {
   const limits = (trust ?? []).filter(({ severity }) => severity !== "info").length;

@@ -12,7 +12,7 @@ import { Lead, Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/w
 import { RangeIgnored } from "./range_line.mjs";
 import { RANGE_PAGES } from "./range_model.mjs";
 import { meta_entries } from "./meta_model.mjs";
-import { lead_text } from "./lead_model.mjs";
+import { lead_text, ranks_here, ranks_text } from "./lead_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
@@ -63,13 +63,12 @@ export function shown_project({ project }) {
 function Identity({ run, summary }) {
   const now = use_now();
   const gpu = run.gpu ?? summary?.gpu;
-  const ranks = run.world_size ?? run.received;
+  const ranks = run.world_size ?? ranks_here(run);
   const meta = meta_entries(run.meta);
   return html`<ul class="identity">
     ${has_server && html`<li><code>${run.id}</code></li>`}
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
-    <li>${run.received === 0 && run.evidence > 0 ? "no trace" : plural(run.received, "rank")}${
-      run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
+    <li>${ranks_text(run)}</li>
     ${shown_project(run) && html`<li>${run.project}</li>`}
     <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>
     </li>

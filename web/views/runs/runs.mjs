@@ -20,6 +20,7 @@ import { Empty, ExportLinks, Loaded, SearchBox, Segments, Status, Tags }
 import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
 import { DeedNotice } from "../bin/deed_notice.mjs";
 import { series_path } from "../trends/trends_model.mjs";
+import { ranks_here } from "../run/lead_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
 import { group_choices, grouped, hidden_columns, one_per_series, OPTIONAL, toggled_column }
   from "./list_model.mjs";
@@ -92,12 +93,13 @@ function RunName({ run, delta, also }) {
 
 /** How many ranks have arrived of how many, as a bar and in figures. */
 function RanksCell({ run }) {
-  const { received, world_size } = run;
-  const share = world_size ? Math.min(1, received / world_size) : 1;
+  const { world_size } = run;
+  const here = ranks_here(run);
+  const share = world_size ? Math.min(1, here / world_size) : 1;
   if (has_files_only(run)) return html`<span class="faint">no trace</span>`;
   return html`<span class="ranks-cell">
-    <span>${count(received)}${world_size ? `/${count(world_size)}` : ""}</span>
-    ${received > 0 && html`<span class="rank-bar" aria-hidden="true"><span
+    <span>${count(here)}${world_size ? `/${count(world_size)}` : ""}</span>
+    ${here > 0 && html`<span class="rank-bar" aria-hidden="true"><span
       style=${{ width: `${share * 100}%` }}></span></span>`}
   </span>`;
 }

@@ -2,7 +2,7 @@
 // Each page of a run in one sentence: a number, its unit, and what it is of.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lead_text } from "../../../../../web/views/run/lead_model.mjs";
+import { lead_text, ranks_text } from "../../../../../web/views/run/lead_model.mjs";
 
 const row = { scope: "run_median", steps: 2, window_ns: 100e6, busy_ns: 64e6, gemm_ns: 60e6,
   attention_ns: 0, other_compute_ns: 4e6, exposed_comm_ns: 0, exposed_memory_ns: 0,
@@ -78,4 +78,12 @@ test("nothing is said where nothing is known, or the page says it itself", () =>
   }
   assert.equal(lead_text("kernels", data()), "");
   assert.equal(lead_text("memory", data()), "");
+});
+
+test("a file that failed is no rank", () => {
+  const of = (more) => ranks_text({ received: 9, failed: 1, evidence: 0, world_size: 8, ...more });
+  assert.equal(of({}), "8 ranks of 8, 1 file failed");
+  assert.equal(of({ received: 1, failed: 0, world_size: null }), "1 rank");
+  assert.equal(of({ received: 1, world_size: null }), "0 ranks, 1 file failed");
+  assert.equal(of({ received: 0, failed: 0, evidence: 2 }), "no trace");
 });
