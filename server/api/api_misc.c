@@ -21,6 +21,8 @@ bool api_get_ready(struct request *request, struct response *response, struct er
     const struct intake *intake = request->services->intake;
     uint64_t free_bytes = 0, min_free_bytes = request->services->min_free_bytes;
     struct queue_state queue;
+    if (atomic_load(request->services->draining))
+        return response_stopping(response, request, "", err);
     if (!query_allow(&request->query, no_parameters, err) || !care_check(intake->care, err) ||
         !store_queue_state(intake->store, &queue, err) ||
         !blob_free_bytes(intake->blobs, &free_bytes, err))

@@ -84,7 +84,10 @@ static void stop(uv_signal_t *signal, int number)
     log_info("stopping on %s", number == SIGINT ? "SIGINT" : "SIGTERM");
     for (int i = 0; i < 2; i++)
         uv_close((uv_handle_t *)&service->signals[i], NULL);
-    http_drain(service->http);
+    if (store_is_shared(service->intake.store))
+        http_give_way(service->http);
+    else
+        http_drain(service->http);
     jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also releases requests that wait for jobs
     http_stop(service->http, HTTP_GRACE_MS);
     service->http = NULL;

@@ -19,14 +19,17 @@
 #include "server/http/request_log.h"
 
 #include <civetweb.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #define DEFAULT_THREADS   1100
 #define SLOW_WINDOW_MS    20000
@@ -65,6 +68,8 @@ struct http {
     atomic_bool deaf; // its socket is shut, which the library logs as an error
     atomic_uint uploads;
     atomic_bool draining;
+    atomic_bool gives_way; // to other services, while draining
+    int never;             // in place of the socket once that is shut; -1 before
     sem_t comparing;
     struct reply_room room;
     pthread_mutex_t lock; // guards active
@@ -173,12 +178,10 @@ static bool is_old(const struct mg_request_info *info)
 static bool check(struct http *http, const struct mg_request_info *info, struct request *request,
                   struct response *response, struct err *err)
 {
-    if (!atomic_load(http->services.draining))
+    if (!atomic_load(&http->draining) || atomic_load(&http->gives_way))
         return http_head_check(info, request, response, err) &&
                precheck_request(&http->precheck, request, response, err);
-    response_retry_later(response, request);
-    return response_refuse(response, err, (struct refusal){503, "stopping"},
-                           "the service is stopping");
+    return response_stopping(response, request, "", err);
 }
 
 // False if the request was malformed: what follows it on the connection may be anything.
@@ -478,6 +481,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
 
 static void init(struct http *http, const struct http_config *config)
 {
+    http->never = -1;
     sem_init(&http->comparing, 0, COMPARISONS);
     reply_room_init(&http->room, REPLY_ROOM_BYTES, REPLY_TURNS);
     pthread_mutex_init(&http->crew.lock, NULL);
@@ -582,16 +586,28 @@ static bool listens_on(int fd, unsigned port)
            strtoul(service, NULL, 10) == port;
 }
 
-// The library notices that it should stop within two seconds, or at once if its socket becomes
-// ready.
+// The socket is shut, and the library waits for something that never comes in its place: a shut
+// socket is always ready.
 static void stop_listening(struct http *http)
 {
     enum { EARLY_DESCRIPTORS = 256 };
     unsigned port = http_port(http);
+    if (http->never >= 0)
+        return;
+    http->never = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_store(&http->deaf, true);
     for (int fd = 0; fd < EARLY_DESCRIPTORS; fd++)
-        if (listens_on(fd, port))
+        if (listens_on(fd, port)) {
             shutdown(fd, SHUT_RDWR);
+            (void)dup3(http->never, fd, O_CLOEXEC);
+        }
+}
+
+void http_give_way(struct http *http)
+{
+    atomic_store(&http->gives_way, true);
+    http_drain(http);
+    stop_listening(http);
 }
 
 void http_stop(struct http *http, uint64_t grace_ms)
@@ -603,7 +619,10 @@ void http_stop(struct http *http, uint64_t grace_ms)
     stop_listening(http);
     if (http->connections)
         connections_close_silent(http->connections);
+    // The library looks whether it should stop every two seconds, and now.
+    (void)eventfd_write(http->never, 1);
     mg_stop(http->context);
+    close(http->never);
     pace_stop(http->pace);
     connections_free(http->connections);
     pthread_cond_destroy(&http->crew.changed);

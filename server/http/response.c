@@ -119,6 +119,14 @@ void response_retry_later(struct response *response, struct request *request)
     response_header(response, request->arena, "Retry-After", "%u", 2 + spread % 6);
 }
 
+bool response_stopping(struct response *response, struct request *request, const char *more,
+                       struct err *err)
+{
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){503, "stopping"},
+                           "the service is stopping%s", more);
+}
+
 const char *response_phrase(int status)
 {
     static const struct {

@@ -73,6 +73,10 @@ bool response_refuse(struct response *response, struct err *err, struct refusal 
 // already set.
 void response_retry_later(struct response *response, struct request *request);
 
+// Fails since the service is about to stop; more: what follows these words.
+bool response_stopping(struct response *response, struct request *request, const char *more,
+                       struct err *err);
+
 // Whether the client's If-None-Match or If-Match list contains the tag (or "*"); weak marks are
 // ignored.
 bool response_tag_matches(struct str list, struct str etag);

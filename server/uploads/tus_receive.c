@@ -189,11 +189,8 @@ bool tus_settle(struct request *request, struct response *response,
 
 static bool check_stopping(struct turn *turn, struct err *err)
 {
-    if (!atomic_load(turn->request->services->draining))
-        return true;
-    response_retry_later(turn->response, turn->request);
-    return response_refuse(turn->response, err, (struct refusal){503, "stopping"},
-                           "the service is stopping; received bytes are kept");
+    return !atomic_load(turn->request->services->draining) ||
+           response_stopping(turn->response, turn->request, "; received bytes are kept", err);
 }
 
 // A file that cannot be a trace is refused before the rest is sent; but bytes with a checksum prove

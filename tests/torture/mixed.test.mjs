@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mixed load through the balancer of deploy/ on three services that share PostgreSQL and S3, while
-// one of them is killed: uploads of every form, replacements, deletions, lists, comparisons,
-// tables, exports, waits for analyses, files that are none, clients that are slow or go away.
-// Nothing that was acknowledged is lost, requests to the others take no longer, and clients see no
-// failures but those that a balancer cannot hide. The long form has Ceph, and kills one after
-// another.
+// one of them is killed and another is stopped: uploads of every form, replacements, deletions,
+// lists, comparisons, tables, exports, waits for analyses, files that are none, clients that are
+// slow or go away. Nothing that was acknowledged is lost, requests to the others take no longer,
+// and clients see no failures but those that a balancer cannot hide. The long form has Ceph, and
+// ends one after another.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -24,16 +24,16 @@ import { Ledger, look_up, verify_run } from "./helpers/ledger.mjs";
 import { slow_client } from "./helpers/slow_clients.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
-const WARM_MS = is_long ? 5000 : 1500; // of load before a service is killed
-const AFTER_MS = is_long ? 15_000 : 4000; // and after it
-const KILLS = is_long ? 6 : 1;
+const WARM_MS = is_long ? 5000 : 1500; // of load before a service ends
+const AFTER_MS = is_long ? 15_000 : 2500; // and after it
+const ENDS = is_long ? 6 : 2;
 const SLOW = is_long ? 200 : 40;
 const WRITERS = 4;
 const READERS = 3;
 const WAIT_S = is_long ? 30 : 3;
 const LEAST_ASKED = 100;
-/** What was on its way to a service when that died is answered by then. */
-const DEATH_MS = 1500;
+/** What was on its way to a service when that was killed is answered by then. */
+const KILL_MS = 1500;
 /** A balancer cannot send these again: it passes bodies through as they come. */
 const WITH_BODY = ["POST", "PUT", "PATCH"];
 
@@ -58,28 +58,29 @@ class Mishaps {
   constructor() {
     /** @type {{at: number, method: string, what: string, status: number}[]} */
     this.list = [];
-    /** When a service was killed. @type {number[]} */
-    this.deaths = [];
+    /** When services were killed or stopped. @type {{at: number, signal: string}[]} */
+    this.ends = [];
   }
 
   note(method, what, status) {
     this.list.push({ at: performance.now(), method, what, status });
   }
 
-  is_of_a_death({ at }) {
-    return this.deaths.some((death) => at >= death && at <= death + DEATH_MS);
+  is_of_a_kill(at) {
+    return this.ends.some((end) => end.signal === "SIGKILL" && at >= end.at &&
+      at <= end.at + KILL_MS);
   }
 
   /** An answer that had begun ends early; a request whose body was on its way gets 502. */
-  may_be(mishap) {
-    return this.is_of_a_death(mishap) &&
-      (mishap.status === 0 || (mishap.status === 502 && WITH_BODY.includes(mishap.method)));
+  may_be({ at, method, status }) {
+    return this.is_of_a_kill(at) &&
+      (status === 0 || (status === 502 && WITH_BODY.includes(method)));
   }
 
   check() {
-    const bad = this.list.filter((one) => !this.may_be(one)).map((one) =>
-      `${one.method} ${one.what}: ${one.status}, ${this.deaths.map((death) =>
-        (one.at - death).toFixed(0)).join(" or ")} ms after a death`);
+    const bad = this.list.filter((one) => !this.may_be(one)).map(({ at, method, what, status }) =>
+      `${method} ${what}: ${status}, ${this.ends.map((end) =>
+        `${(at - end.at).toFixed(0)} ms after ${end.signal}`).join(", ")}`);
     assert.deepEqual(bad, []);
   }
 }
@@ -103,7 +104,7 @@ class MixedClients extends Clients {
   answered(form, reply, expected) {
     // Sent again by the balancer, after the service that died had done it.
     const is_gone = form === "delete" && reply.status === 404 &&
-      this.mishaps.is_of_a_death({ at: performance.now() });
+      this.mishaps.is_of_a_kill(performance.now());
     if (reply.status >= 500) throw new Unanswered(form, reply.status);
     if (!is_gone) super.answered(form, reply, expected);
   }
@@ -215,7 +216,7 @@ class Load {
       `${form} ${count}`).join(", ");
     return `${this.reads} reads, ${forms}, ${this.refused} files that are none, ` +
       `${this.aborted} clients that went away, beside ${SLOW} slow ones; ` +
-      `${this.mishaps.list.length} requests cut or answered 502 in the moment of a death`;
+      `${this.mishaps.list.length} requests cut or answered 502 in the moment of a kill`;
   }
 }
 
@@ -234,26 +235,27 @@ async function verify(load, servers) {
   return kept.length;
 }
 
-/** One of three is killed; the others are watched. @returns {Promise<string>} their times */
-async function kill_one(servers, victim, load) {
-  const others = servers.filter((server) => server !== victim);
-  const health = others.map((server) => new Health(server));
-  for (const one of health) await one.calibrate();
-  await load.start();
-  await pause(WARM_MS);
+/** The others while one of three ends, which then starts again. */
+async function end_one(servers, at, load, limit_ms) {
+  const signal = load.mishaps.ends.length % 2 === 0 ? "SIGKILL" : "SIGTERM";
+  const victim = servers[at];
+  const health = servers.filter((server) => server !== victim)
+    .map((server) => Object.assign(new Health(server), { limit_ms }));
   const end = performance.now() + AFTER_MS;
   const watching = Promise.all(health.map((one) => one.watch(() => performance.now() < end)));
-  load.mishaps.deaths.push(performance.now());
-  await victim.kill();
+  load.mishaps.ends.push({ at: performance.now(), signal });
+  await (signal === "SIGKILL" ? victim.kill() : victim.stop());
   await watching;
-  await load.stop();
+  const { data, options } = victim;
+  servers[at] = await start_server({ data, crowd: true, options });
+  const times = health.map(({ text }) => text).join("; ");
+  figure("C1", `mixed load, ${signal} to one of three: ${times}`);
   health.forEach((one) => one.check(LEAST_ASKED));
-  return health.map(({ text }) => text).join("; ");
 }
 
 const skip = no_postgres || no_balancer || (is_long && no_cluster);
 
-test(`mixed load does not notice that a service dies, ${KILLS} times`,
+test(`mixed load does not notice that services end, ${ENDS} times`,
   { skip, timeout: is_long ? 900_000 : 120_000 }, async () => {
     const engines = await make_engines();
     const start = async () => start_server({ data: join(temporary("node", fast_tmpdir()), "data"),
@@ -263,14 +265,12 @@ test(`mixed load does not notice that a service dies, ${KILLS} times`,
     const balancer = await start_balancer(servers.map(({ port }) => port));
     const front = Object.assign(Object.create(servers[0]), { port: balancer.port,
       base: `http://127.0.0.1:${balancer.port}` });
+    const { limit_ms } = await new Health(servers[0]).calibrate();
     const load = new Load(front, new Mishaps());
-    for (let i = 0; i < KILLS; i++) {
-      const at = i % servers.length;
-      const times = await kill_one(servers, servers[at], load);
-      figure("C1", `one of three killed in mixed load: ${times}`);
-      const { data, options } = servers[at];
-      servers[at] = await start_server({ data, crowd: true, options });
-    }
+    await load.start();
+    await pause(WARM_MS);
+    for (let i = 0; i < ENDS; i++) await end_one(servers, i % servers.length, load, limit_ms);
+    await load.stop();
     const kept = await verify(load, servers);
     load.mishaps.check();
     figure("C1", `${load.text}; ${kept} runs kept, 0 lost`);

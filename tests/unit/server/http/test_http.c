@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <arpa/inet.h>
+#include <errno.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,13 +85,22 @@ static int tear_down(void **state)
 
 // --- talking ------------------------------------------------------------------------------------
 
-static int connect_to(const struct server *server)
+// errno is set unless it can connect.
+static int try_to_connect(const struct server *server)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)http_port(server->http))};
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    errno = 0;
+    (void)connect(fd, (struct sockaddr *)&address, sizeof(address));
+    return fd;
+}
+
+static int connect_to(const struct server *server)
+{
+    int fd = try_to_connect(server);
+    assert_int_equal(errno, 0);
     return fd;
 }
 
@@ -452,6 +462,32 @@ static void a_draining_server_refuses_and_stops(void **state)
     assert_status(server, STR("GET /healthz HTTP/1.1\r\n" HOST "\r\n"), 503);
 }
 
+static void send_and_see(int fd, const char *request, const char *expected)
+{
+    char block[4096];
+    send_bytes(fd, str_of(request));
+    ssize_t got = recv(fd, block, sizeof(block) - 1, 0);
+    assert_true(got > 0);
+    block[got] = '\0';
+    assert_non_null(strstr(block, expected));
+}
+
+static void a_server_that_gives_way_only_answers_on_open_connections(void **state)
+{
+    (void)state;
+    struct server server = {0};
+    start(&server, 4);
+    int open = connect_to(&server);
+    send_and_see(open, "GET /healthz HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200 ");
+    http_give_way(server.http);
+    int late = try_to_connect(&server);
+    assert_int_equal(errno, ECONNREFUSED);
+    close(late);
+    send_and_see(open, "GET /api/v1/version HTTP/1.1\r\n" HOST "\r\n", "\r\nConnection: close\r\n");
+    close(open);
+    stop(&server);
+}
+
 static void an_address_that_cannot_be_one_is_refused(void **state)
 {
     (void)state;
@@ -482,6 +518,7 @@ int main(void)
         cmocka_unit_test(requests_follow_each_other_on_one_connection),
         cmocka_unit_test(an_upload_too_many_is_asked_to_come_back),
         cmocka_unit_test(a_draining_server_refuses_and_stops),
+        cmocka_unit_test(a_server_that_gives_way_only_answers_on_open_connections),
         cmocka_unit_test(an_address_that_cannot_be_one_is_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
