@@ -187,6 +187,14 @@ static bool finalize(struct sending *sending, struct err *err)
     return ok;
 }
 
+static void tell_left(const struct folder_send *send)
+{
+    char text[FILES_LEFT_BYTES];
+    files_left_say(&send->left, text);
+    if (*text)
+        fprintf(stderr, "left out: %s; name a file, or use --only, to send it anyway\n", text);
+}
+
 static bool sum_up(struct sending *sending, struct err *err)
 {
     const struct folder_send *send = &sending->send;
@@ -194,6 +202,7 @@ static bool sum_up(struct sending *sending, struct err *err)
         return err_wrap(err, "finalize");
     fprintf(stderr, "%zu sent, %zu already known, %zu refused, %zu failed\n", send->sent,
             send->known, send->refused, send->failed);
+    tell_left(send);
     if (send->run_id[0])
         printf("%s/runs/%s\n", sending->hub.base.at, send->run_id);
     if (send->failed)

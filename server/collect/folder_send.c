@@ -3,7 +3,6 @@
 
 #include "ingest/base/buf.h"
 #include "ingest/base/clock.h"
-#include "server/collect/found_files.h"
 #include "server/collect/stop_signal.h"
 
 #include <stdio.h>
@@ -321,12 +320,15 @@ static void entered(void *context, const char *path)
 bool folder_send_pass(struct folder_send *send, struct err *err)
 {
     send->waiting = 0;
+    if (!send->retry)
+        send->left = (struct files_left){0};
     file_list_pass(send->list);
     const struct found_files walk = {.folder = send->folder,
                                      .only = send->only,
                                      .file = found,
                                      .subfolder = send->notify >= 0 ? entered : NULL,
-                                     .context = send};
+                                     .context = send,
+                                     .left = &send->left};
     set_send_init(&send->sets);
     bool ok = found_files_walk(&walk, err) && consider_sets(send, err);
     set_send_free(&send->sets);

@@ -4,6 +4,7 @@
 #define SERVER_FOLDER_SEND_H
 
 #include "server/collect/file_list.h"
+#include "server/collect/found_files.h"
 #include "server/collect/send_file.h"
 #include "server/collect/set_send.h"
 
@@ -14,10 +15,11 @@ struct folder_send {
     int64_t settle_ns; // unchanged for this long; 0: whatever is there
     bool retry;        // what was refused before
     size_t sent, known, refused, failed,
-        waiting;          // files, of the passes so far; waiting: of the last
-    int notify;           // inotify; -1: none
-    char run_id[64];      // of the last file that was sent
-    struct set_send sets; // of the current pass
+        waiting;            // files, of the passes so far; waiting: of the last
+    int notify;             // inotify; -1: none
+    char run_id[64];        // of the last file that was sent
+    struct set_send sets;   // of the current pass
+    struct files_left left; // of all passes of a push, of the last while watching
 };
 
 // Sends all that is settled. False if going on is useless: ERR_DENIED, ERR_BUSY, ERR_CANCELLED, or

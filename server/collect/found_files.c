@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/collect/found_files.h"
 
-#include "ingest/base/str.h"
+#include "ingest/base/buf.h"
+#include "ingest/source/format.h"
+#include "ingest/source/source.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +17,7 @@ enum { MOST_DEPTH = 16 };
 static const char *const endings[] = {".json", ".csv",  ".log",    ".out",    ".txt", ".yaml",
                                       ".yml",  ".toml", ".pickle", ".sqlite", ".db",  ".rpd",
                                       ".pb",   ".prv",  ".pcf",    ".row",    ".tar", ".tgz",
-                                      ".zip",  ".html", ".jsonl",  ".ndjson"};
+                                      ".zip",  ".html", ".jsonl",  ".ndjson", ".err", ".prom"};
 static const char *const codings[] = {".gz", ".zst"};
 static const char *const unfinished[] = {".tmp", ".part", ".partial", ".swp", ".lock", "~"};
 
@@ -52,10 +54,15 @@ static bool matches(const char *name, const char *patterns)
     return false;
 }
 
+static bool is_unfinished(const char *name)
+{
+    return ends_with_one(str_of(name), unfinished, sizeof unfinished / sizeof *unfinished);
+}
+
 bool found_files_wants(const char *name, const char *only)
 {
     struct str text = str_of(name);
-    if (name[0] == '.' || ends_with_one(text, unfinished, sizeof unfinished / sizeof *unfinished))
+    if (name[0] == '.' || is_unfinished(name))
         return false;
     if (only)
         return matches(name, only);
@@ -65,6 +72,34 @@ bool found_files_wants(const char *name, const char *only)
             break;
         }
     return ends_with_one(text, endings, sizeof endings / sizeof *endings);
+}
+
+// A name whose ending says nothing: none, or one with a number, as in "nccl_trace_rank_0",
+// "events.out.tfevents.1700000000.node7" and "job.o81234".
+static bool has_no_kind(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    if (!dot)
+        return true;
+    for (const char *at = dot + 1; *at; at++)
+        if ((*at | 0x20) < 'a' || (*at | 0x20) > 'z')
+            return true;
+    return strstr(name, ".tfevents.");
+}
+
+// Weights are zip archives and pickles as well, so only what is certainly a record counts.
+static bool is_read_inside(const char *path)
+{
+    struct err ignored = {.pos = ERR_NO_POS};
+    struct format_found found = {0};
+    struct source *source = source_file_open(path, &ignored);
+    source = source ? format_open(source, NULL, &found, &ignored) : NULL;
+    const struct format *format = source ? found.format : NULL;
+    bool is = format && format->kind != FORMAT_DATABASE && format->kind != FORMAT_ARCHIVE &&
+              (format->read || format->gather) &&
+              format_like(format, found.head, (struct str){"", 0}) == FORMAT_SURE;
+    source_close(source);
+    return is;
 }
 
 int found_files_is_open(const char *path)
@@ -86,6 +121,30 @@ int found_files_is_open(const char *path)
 static bool walk_folder(const struct found_files *walk, const char *below, int depth,
                         struct err *err);
 
+static bool leave(const struct found_files *walk, const char *name, enum file_left why)
+{
+    if (walk->left && !walk->left->counts[why]++)
+        snprintf(walk->left->names[why], sizeof walk->left->names[why], "%s", name);
+    return true;
+}
+
+// FILE_LEFTS for one that is wanted.
+static enum file_left judge(const struct found_files *walk, const char *path,
+                            const struct stat *info)
+{
+    const char *last = strrchr(path, '/') + 1;
+    if (!S_ISREG(info->st_mode))
+        return LEFT_NO_FILE;
+    if (is_unfinished(last))
+        return LEFT_UNFINISHED;
+    bool wanted = found_files_wants(last, walk->only);
+    if (!wanted && walk->only)
+        return LEFT_OTHER_NAME;
+    if (info->st_size == 0)
+        return LEFT_EMPTY;
+    return wanted || (has_no_kind(last) && is_read_inside(path)) ? FILE_LEFTS : LEFT_UNREAD;
+}
+
 static bool visit(const struct found_files *walk, const char *name, int depth, struct err *err)
 {
     char path[4096];
@@ -96,9 +155,10 @@ static bool visit(const struct found_files *walk, const char *name, int depth, s
     if (len >= (int)sizeof path || last[0] == '.' || lstat(path, &info) != 0)
         return true;
     if (S_ISDIR(info.st_mode))
-        return depth == MOST_DEPTH || walk_folder(walk, name, depth + 1, err);
-    return !S_ISREG(info.st_mode) || info.st_size == 0 || !found_files_wants(last, walk->only) ||
-           walk->file(walk->context, name, &info, err);
+        return depth == MOST_DEPTH ? leave(walk, name, LEFT_TOO_DEEP)
+                                   : walk_folder(walk, name, depth + 1, err);
+    enum file_left why = judge(walk, path, &info);
+    return why == FILE_LEFTS ? walk->file(walk->context, name, &info, err) : leave(walk, name, why);
 }
 
 static bool walk_entries(const struct found_files *walk, DIR *dir, const char *below, int depth,
@@ -139,4 +199,32 @@ static bool walk_folder(const struct found_files *walk, const char *below, int d
 bool found_files_walk(const struct found_files *walk, struct err *err)
 {
     return walk_folder(walk, "", 0, err);
+}
+
+// --- what was passed over -----------------------------------------------------------------------
+
+void files_left_say(const struct files_left *left, char out[FILES_LEFT_BYTES])
+{
+    static const char *const words[FILE_LEFTS] = {
+        [LEFT_UNREAD] = "of a kind that is not read",
+        [LEFT_OTHER_NAME] = "with another name",
+        [LEFT_UNFINISHED] = "unfinished",
+        [LEFT_EMPTY] = "empty",
+        [LEFT_NO_FILE] = "no regular file",
+        [LEFT_TOO_DEEP] = "in folders too deep",
+    };
+    struct buf text = {0};
+    size_t all = 0, kinds = 0;
+    for (int why = 0; why < FILE_LEFTS; why++)
+        all += left->counts[why];
+    buf_printf(&text, "%zu (", all);
+    for (int why = 0; why < FILE_LEFTS; why++) {
+        if (!left->counts[why])
+            continue;
+        buf_printf(&text, "%s%zu %s, such as ", kinds++ ? "; " : "", left->counts[why], words[why]);
+        buf_add_shown(&text, str_of(left->names[why]));
+    }
+    buf_puts(&text, ")");
+    snprintf(out, FILES_LEFT_BYTES, "%s", all && text.at && !text.failed ? text.at : "");
+    buf_free(&text);
 }

@@ -5,7 +5,30 @@
 
 #include "ingest/base/err.h"
 
+#include <stddef.h>
 #include <sys/stat.h>
+
+// Why a file was passed over.
+enum file_left {
+    LEFT_UNREAD,     // neither its name nor its content is one that a hub reads
+    LEFT_OTHER_NAME, // none of the names that were asked for
+    LEFT_UNFINISHED, // by its name
+    LEFT_EMPTY,
+    LEFT_NO_FILE, // a symbolic link, or a device
+    LEFT_TOO_DEEP,
+    FILE_LEFTS
+};
+
+// Of a walk: how many files, and the name of one of them.
+struct files_left {
+    size_t counts[FILE_LEFTS];
+    char names[FILE_LEFTS][128];
+};
+
+// "18 (16 of a kind that is not read, such as model.pt; 1 empty, such as rank3.log)" in at most
+// FILES_LEFT_BYTES; "" if there are none.
+#define FILES_LEFT_BYTES ((size_t)1400)
+void files_left_say(const struct files_left *left, char out[FILES_LEFT_BYTES]);
 
 struct found_files {
     const char *folder;
@@ -14,10 +37,13 @@ struct found_files {
     bool (*file)(void *context, const char *name, const struct stat *info, struct err *err);
     void (*subfolder)(void *context, const char *path); // NULL, or for each folder
     void *context;
+    struct files_left *left; // NULL, or what was passed over is added
 };
 
-// Symbolic links and hidden files are passed over, and what is unfinished by its name. A subfolder
-// that vanishes meanwhile is no error. ERR_NOT_FOUND, ERR_IO for the folder itself.
+// Symbolic links and hidden files are passed over, and what is unfinished by its name. Names
+// without a usual ending, as Flight Recorders and TensorBoard give them, are judged by what is in
+// the file. A subfolder that vanishes meanwhile is no error. ERR_NOT_FOUND, ERR_IO for the folder
+// itself.
 MUST_CHECK bool found_files_walk(const struct found_files *walk, struct err *err);
 
 // Whether a file of that name, without folders, is sent.

@@ -9,6 +9,7 @@ import { createServer, request } from "node:http";
 import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { flight_dumps } from "./helpers/flight_jobs.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
@@ -79,6 +80,8 @@ test("push sends a folder once, with the names of its subfolders", async () => {
   const first = await push(server.base, [folder, "--run", "pushed", "--meta", "commit=1f2e,a=b"]);
   assert.equal(first.status, 0, first.stderr);
   assert.match(first.stderr, /2 sent, 0 already known, 0 refused/);
+  assert.match(first.stderr, new RegExp("left out: 3 \\(1 of a kind that is not read, such as " +
+    "model\\.safetensors; 1 unfinished, such as rank2\\.json\\.tmp; 1 no regular file, such as link\\.json"));
   const run = await server.settled("pushed");
   assert.equal(first.stdout.trim(), `${server.base}/runs/${run.id}`);
   assert.equal(run.received, 2);
@@ -91,6 +94,17 @@ test("push sends a folder once, with the names of its subfolders", async () => {
     "--meta", "commit=1f2e,a=b"]);
   assert.equal(without.status, 0, without.stderr); // the service knows, too
   assert.match(without.stderr, /0 sent, 2 already known/);
+});
+
+test("push sends Flight Recorder dumps, whose names have no ending", async () => {
+  const folder = temporary("hang");
+  for (const dump of flight_dumps({ ranks: 2, tensor: 1, fault: "host", culprit: 1 }))
+    writeFileSync(join(folder, dump.name), dump.data);
+  writeFileSync(join(folder, "checkpoint_7"), Buffer.from([0x80, 2, 0x7d, 0x2e]));
+  const done = await push(server.base, [folder, "--run", "hang"]);
+  assert.equal(done.status, 0, done.stderr);
+  assert.match(done.stderr, /2 sent/);
+  assert.match(done.stderr, /left out: 1 \(1 of a kind that is not read, such as checkpoint_7\)/);
 });
 
 test("push goes on where a connection broke off, and waits as long as it is asked to", async () => {

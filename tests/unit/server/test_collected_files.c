@@ -31,6 +31,57 @@ static void traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_fi
     assert_false(found_files_wants("train.log", "*.x,rank*"));
 }
 
+struct names {
+    char text[512];
+};
+
+static bool note_name(void *context, const char *name, const struct stat *info, struct err *err)
+{
+    struct names *names = context;
+    size_t len = strlen(names->text);
+    (void)info;
+    (void)err;
+    snprintf(names->text + len, sizeof names->text - len, "%s ", name);
+    return true;
+}
+
+static void a_name_without_an_ending_is_judged_by_its_content(void **state)
+{
+    // the start of a Flight Recorder's pickle: {'version': '2.4', 'pg_config': ...
+    static const char dump[] = "\x80\x02}(X\x07\0\0\0versionX\x03\0\0\0"
+                               "2.4X\x09\0\0\0pg_config}";
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[96], text[FILES_LEFT_BYTES];
+    struct err err = {.pos = ERR_NO_POS};
+    struct names names = {0};
+    struct files_left left = {0};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    static const struct {
+        const char *name, *text;
+        size_t bytes;
+    } files[] = {{"nccl_trace_rank_0", dump, sizeof dump - 1},
+                 {"LICENSE", "Apache License\n", 15},
+                 {"optimizer_0", "\x80\x02}q\0.", 6},
+                 {"rank1.json.tmp", "{}", 2},
+                 {"rank2.log", "", 0}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+        int fd = open(path, O_CREAT | O_WRONLY, 0600);
+        assert_int_equal(write(fd, files[i].text, files[i].bytes), files[i].bytes);
+        close(fd);
+    }
+    const struct found_files walk = {
+        .folder = folder, .file = note_name, .context = &names, .left = &left};
+    assert_true(found_files_walk(&walk, &err));
+    assert_string_equal(names.text, "nccl_trace_rank_0 ");
+    files_left_say(&left, text);
+    assert_int_equal(left.counts[LEFT_UNREAD], 2);
+    assert_non_null(strstr(text, "4 (2 of a kind that is not read, such as "));
+    assert_non_null(
+        strstr(text, "; 1 unfinished, such as rank1.json.tmp; 1 empty, such as rank2.log)"));
+    folder_remove(folder);
+}
+
 static void a_file_that_a_process_writes_is_open(void **state)
 {
     char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
@@ -179,6 +230,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
+        cmocka_unit_test(a_name_without_an_ending_is_judged_by_its_content),
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
         cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),
