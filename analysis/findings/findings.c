@@ -193,16 +193,47 @@ static bool find_gain(const struct finding_case *the_case, const struct finding_
     return false;
 }
 
-static bool simulate(const struct finding_case *the_case, const struct finding_simulator *simulator,
-                     const struct finding *finding, struct finding_cost *cost, int64_t *gain_ns,
-                     struct err *err)
+// What a step gains without what a finding claims.
+struct gain {
+    const struct finding_case *the_case;
+    const struct finding_simulator *simulator;
+    const struct finding *finding;
+    bool known;
+    int64_t ns;
+};
+
+static bool simulate(void *context, struct err *err)
 {
-    bool known = false;
-    if (finding->claim && !cost->gain_ns && finding->gain != FINDING_GAIN_UNKNOWN &&
-        !simulator->gain(simulator->context, the_case, finding, &known, gain_ns, err))
-        return false;
-    cost->gain_ns = known ? gain_ns : cost->gain_ns;
-    return true;
+    struct gain *gain = context;
+    return gain->simulator->gain(gain->simulator->context, gain->the_case, gain->finding,
+                                 &gain->known, &gain->ns, err);
+}
+
+static bool simulate_all(struct gain *gains, size_t count, struct cores *cores, struct err *err)
+{
+    struct crew_task tasks[RULE_COUNT];
+    size_t task_count = 0;
+    for (size_t f = 0; f < count; f++) {
+        const struct finding *finding = gains[f].finding;
+        if (finding->claim && !gains[f].known && finding->gain != FINDING_GAIN_UNKNOWN)
+            tasks[task_count++] = (struct crew_task){.run = simulate, .context = &gains[f]};
+    }
+    return crew_run(cores, tasks, task_count, err);
+}
+
+static bool find_gains(const struct finding_case *the_case, const struct found *found,
+                       const struct finding_simulator *simulator, struct gain *gains,
+                       struct err *err)
+{
+    const struct budget *budget = the_case->arena->budget;
+    struct cores *cores = facts_cores(the_case->facts);
+    for (size_t f = 0; f < found->count; f++) {
+        gains[f] = (struct gain){the_case, simulator, &found->finding[f], false, 0};
+        gains[f].known = find_gain(the_case, found->rule[f], &found->finding[f], &gains[f].ns);
+    }
+    // What a budget allows must not depend on free cores: those it refused are tried alone.
+    return simulate_all(gains, found->count, cores, err) &&
+           (!cores || !budget || !budget->refused || simulate_all(gains, found->count, NULL, err));
 }
 
 static bool add_all(const struct finding_case *the_case, const struct found *found,
@@ -212,21 +243,21 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
     const struct finding *ordered[RULE_COUNT];
     int64_t own_ns[RULE_COUNT];
     uint32_t order[RULE_COUNT], overlaps[RULE_COUNT];
+    struct gain gains[RULE_COUNT];
     findings_order(found->finding, found->count, order);
     for (size_t f = 0; f < found->count; f++)
         ordered[f] = &found->finding[order[f]];
-    if (!findings_share_out(the_case, ordered, found->count, own_ns, overlaps, err))
+    if (!findings_share_out(the_case, ordered, found->count, own_ns, overlaps, err) ||
+        !find_gains(the_case, found, simulator, gains, err))
         return false;
     for (size_t f = 0; f < found->count; f++) {
         bool alone = overlaps[f] == FACTS_NONE;
-        const struct finding_rule *rule = found->rule[order[f]];
-        int64_t gain_ns;
-        struct finding_cost cost = {
-            the_case->step_ns, own_ns[f], alone ? NULL : found->rule[order[overlaps[f]]]->name,
-            find_gain(the_case, rule, ordered[f], &gain_ns) ? &gain_ns : NULL};
+        const struct gain *gain = &gains[order[f]];
+        const struct finding_cost cost = {the_case->step_ns, own_ns[f],
+                                          alone ? NULL : found->rule[order[overlaps[f]]]->name,
+                                          gain->known ? &gain->ns : NULL};
         struct row row = {.desc = &table_findings};
-        if (!simulate(the_case, simulator, ordered[f], &cost, &gain_ns, err) ||
-            !findings_row(&row, rule, ordered[f], &cost, the_case->arena, err) ||
+        if (!findings_row(&row, found->rule[order[f]], ordered[f], &cost, the_case->arena, err) ||
             !row_end(&row, report, err))
             return false;
     }
