@@ -29,16 +29,21 @@ bool api_find_run(struct request *request, struct response *response, struct str
 bool api_page_lacks_run(const struct request *request)
 {
     const struct str pages = STR("/runs/");
-    struct str key = request->path;
+    struct str key = request->path, page = {NULL, 0};
     struct run run;
     struct err err;
     if (!str_starts_with(key, pages))
         return false;
     key = (struct str){key.at + pages.len, key.len - pages.len};
     const char *end = key.len ? memchr(key.at, '/', key.len) : NULL;
-    key.len = end ? (size_t)(end - key.at) : key.len;
-    return !query_decode(key, false, request->arena, &key, &err) ||
-           !store_find_run(request->services->intake->store, key, request->arena, &run, &err);
+    if (end) {
+        page = (struct str){end, key.len - (size_t)(end - key.at)};
+        key.len -= page.len;
+    }
+    if (!query_decode(key, false, request->arena, &key, &err) ||
+        !store_find_run(request->services->intake->store, key, request->arena, &run, &err))
+        return true;
+    return run.received == 0 && !str_starts_with(page, STR("/training"));
 }
 
 void api_locate_run(struct request *request, struct response *response, const struct run *run,

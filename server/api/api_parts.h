@@ -16,7 +16,7 @@ MUST_CHECK bool api_find_run(struct request *request, struct response *response,
                              struct run *run, struct err *err);
 MUST_CHECK bool api_find_other_run(const struct request *request, struct response *response,
                                    struct str key, struct run *run, struct err *err);
-// Whether the request is for a page of a run that is not there.
+// Whether the request is for a page of a run that is not there, or has no trace to show on it.
 bool api_page_lacks_run(const struct request *request);
 // Says which it was in Content-Location; `rest` is what follows "/api/v1/runs/{id}".
 void api_locate_run(struct request *request, struct response *response, const struct run *run,

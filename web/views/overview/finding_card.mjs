@@ -52,6 +52,17 @@ function CostBar({ finding, scale_ns }) {
     <span class="cost-shared" style=${width(shared)}></span></span>`;
 }
 
+const NO_GAIN = "Replayed without it, a step takes as long: other work holds it up.";
+
+/** What fixing it would bring, and where to try that. */
+function Trial({ run, finding }) {
+  const gain = gain_text(finding);
+  if (!gain) return null;
+  return html`<div><dt>What if</dt><dd>${finding.gain_ns === 0 ? NO_GAIN
+    : `${capital(gain)} per step.`}${has_server && finding.change && html` <a
+    href=${address(run_path(run, "whatif"), trial_of(finding))}>Try the change</a>`}</dd></div>`;
+}
+
 /**
  * @param {{run: string, finding: any, all: any[], scale_ns: number, open?: boolean,
  *          can_dismiss?: boolean, comments: any[]}} props `all` are the findings that may explain
@@ -78,10 +89,7 @@ function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments 
       <${Paragraph} label="What to do" text=${finding.advice} />
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
-      ${gain_text(finding) && html`<div><dt>What if</dt>
-        <dd>${capital(gain_text(finding))} per step.${has_server && finding.change && html` <a
-          href=${address(run_path(run, "whatif"), trial_of(finding))}>Try the
-          change</a>`}</dd></div>`}
+      <${Trial} run=${run} finding=${finding} />
     </dl>
     <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}
       place=${place} label="Comment on: ${finding.title}" folded=${true} />`}${

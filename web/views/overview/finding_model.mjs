@@ -112,10 +112,12 @@ export function cost_text(finding) {
 
 /**
  * "simulated gain 4.20 ms", for a finding without a change that undoes it "simulated gain at most
- * 4.20 ms", as its cost is a bound; "" where nothing could be replayed.
+ * 4.20 ms", as its cost is a bound; "simulated gain none" where other work holds the step up; ""
+ * where nothing could be replayed.
  */
 export function gain_text({ gain_ns, change }) {
   if (gain_ns === null || gain_ns === undefined) return "";
+  if (gain_ns === 0) return "simulated gain none";
   return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}`;
 }
 

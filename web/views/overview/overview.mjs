@@ -24,7 +24,7 @@ import { fullest_device } from "../memory/memory_model.mjs";
 import { ends_early } from "../run/trust_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { Phases } from "./phases.mjs";
-import { NoResult } from "../run/rank_page.mjs";
+import { LogLead, NoResult } from "../run/rank_page.mjs";
 import { RankRows } from "../ranks/rank_rows.mjs";
 import { is_whole } from "../run/lead_model.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
@@ -119,9 +119,10 @@ function Figures({ data, run, ranks }) {
 function Lacking({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
-  return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
-    steps of the typical rank (${time_text(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
-    step) the GPU ran work that was not recorded. Shares below are of the recorded time.</p>`;
+  const steps = Math.max(1, row.steps || 1);
+  return html`<p class="lacking">Shares below are of the ${
+    time_text((row.window_ns - row.unrecorded_ns) / steps)} per step that were recorded: for ${
+    time_text(row.unrecorded_ns / steps)} more the GPU ran work that is missing.</p>`;
 }
 
 const SCOPES = [["run_median", "Typical rank"], ["run_slowest", "Slowest rank"]];
@@ -233,7 +234,8 @@ function Measured({ data, run }) {
 
 function Content({ data, run }) {
   const { summary, trust } = data;
-  if (!summary) return html`<${NoResult} run=${data.run} />`;
+  if (!summary) return html`${data.run.evidence > 0 && html`<${LogLead} run=${run} />`}
+    <${NoResult} run=${data.run} />`;
   if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
   return html`<${NoDevice} run=${run} trust=${trust} rank=${summary.headline_rank} />`;
 }

@@ -2,11 +2,13 @@
 // A page about one rank: which one, and what is shown while there are no figures.
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
-import { Card, Empty } from "../../widgets/widgets.mjs";
+import { Card, Empty, Lead } from "../../widgets/widgets.mjs";
 import { Lacks } from "./lacks.mjs";
+import { log_sentence } from "./log_model.mjs";
 import { RangeBar } from "./range_pick.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
 import { RunFrame } from "./run_frame.mjs";
+import { use_table } from "./run_table.mjs";
 
 const BUSY = new Set(["failed", "running", "pending"]); // the frame already says so
 
@@ -19,6 +21,12 @@ function Elsewhere({ run, page }) {
   return ELSEWHERE.filter(([key]) => key !== page).map(([key, what, label], i, { length }) =>
     html`${i === 0 ? "What other files say of " : i === length - 1 ? " and of " : ", of "}${what}${
       i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`);
+}
+
+/** The training log of a run without a trace, in a sentence; nothing without one. */
+export function LogLead({ run }) {
+  const { rows } = use_table(run, "logs", { sort: "-steps", limit: "1" });
+  return rows.length > 0 && rows[0].steps > 0 && html`<${Lead} text=${log_sentence(rows[0])} />`;
 }
 
 /** Shown before, or without, a result; `page` is where, if it shows what other files say. */

@@ -22,10 +22,11 @@ import { size_text } from "../run/size_model.mjs";
 
 const BUSY_POLL_MS = 1500;
 
-function Quality({ run, analyzed }) {
+function Quality({ run, analyzed, traced }) {
   const resource = use_api(address(run_api(run, "trust"), { format: "columns" }));
+  if (!traced && !(resource.data && rows_of(frame_of(resource.data)).length > 0)) return null;
   return html`<${Card} title="Trust report" flush=${true}
-      note="irregularities in the recordings and their effect on the numbers">
+      note="irregularities and their effect on the numbers">
     <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply}
       analyzed=${analyzed} />`}<//><//>`;
 }
@@ -94,8 +95,9 @@ function Files({ run, traces }) {
     ]} empty=${html`<p class="empty-line">No trace belongs to this run.</p>`} /><//>`;
 }
 
-function Environment({ run, meta }) {
+function Environment({ run, meta, traced }) {
   const resource = use_api(address(run_api(run, "environment"), { format: "columns" }));
+  if (!traced && Object.keys(meta ?? {}).length === 0) return null;
   return html`<${Card} title="Environment" flush=${true}
       note="metadata given with the run, and values from the recordings">
     <${Loaded} resource=${resource}>${(reply) => html`<${Settings} meta=${meta}
@@ -192,9 +194,11 @@ function WholeRun({ run, analyzed }) {
 function Downloads({ run, rank, evidence, analyzed }) {
   const [chosen, set_chosen] = useState("csv");
   const sizes = use_table_sizes(run, rank, chosen);
-  const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
+  const names = [...analyzed ? [...OF_RUN, ...DETAILS] : ["figures", "trust"],
+    ...evidence > 0 ? OF_FILES : []];
+  const example = analyzed ? "kernels" : evidence > 0 ? "logs" : "trust";
   const line = `pandas.read_csv("${location.origin}${
-    api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
+    api_href(run_api(run, example))}?format=csv"${use_session().required
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
   return html`<${Card} title="Downloads" note="every table of this run" actions=${html`<${Segments}
       label="Format" value=${chosen} options=${FORMATS} onchange=${set_chosen} />`}>
@@ -205,28 +209,35 @@ function Downloads({ run, rank, evidence, analyzed }) {
       <${CopyButton} text=${line} /></p>`}<//>`;
 }
 
+/** What only traces have is left out of a run that has none. */
+function Basis({ run, full, summary, rank }) {
+  const traces = full.traces ?? [];
+  const traced = traces.length > 0 || full.evidence === 0;
+  return html`${traced && html`<${Files} run=${run} traces=${traces} />`}
+    <${Inputs} run=${run} id=${full.id} />
+    <div class=${summary ? "columns-2" : ""}><${Environment} run=${run} meta=${full.meta}
+      traced=${traced} />${summary && html`<${Launches} run=${run}
+      rank=${rank || summary.headline_rank} />`}</div>`;
+}
+
 export default function Data({ route }) {
   const own = use_api(run_api(route.run), (run) =>
     run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
   const [rank, set_rank] = use_rank();
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
-    <${Quality} run=${run} analyzed=${data.summary !== null
-      || data.run.evidence > 0} />
+    <${Quality} run=${run} analyzed=${data.summary !== null}
+      traced=${data.run.received > 0 || data.run.evidence === 0} />
     ${data.summary && html`<${OfRank} run=${run} summary=${data.summary} rank=${rank}
       onchange=${set_rank} what="Recording and launch links"><${RecordedCard} run=${run}
         rank=${rank} /><//>`}
     <${Loaded} resource=${own}>${(full) => html`
-      <${Files} run=${run} traces=${full.traces ?? []} />
-      <${Inputs} run=${run} id=${full.id} />
-      <div class="columns-2"><${Environment} run=${run}
-        meta=${full.meta} /><${Launches} run=${run}
-        rank=${rank || data.summary?.headline_rank} /></div>
+      <${Basis} run=${run} full=${full} summary=${data.summary} rank=${rank} />
       <${Downloads} run=${run} rank=${rank} evidence=${full.evidence}
         analyzed=${data.summary !== null} />
       <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
-      ${has_server && html`<p class="footnote">${
-        bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
-        ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}`}
+      ${has_server && full.traces?.length > 0 && html`<p class="footnote">${
+        bytes(full.traces.reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
+        ${" "}in ${plural(full.traces.length, "file")}, kept on this server only.</p>`}`}
     <//>`}
   <//>`;
 }

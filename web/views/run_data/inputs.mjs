@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of a run: what became of each member, and attachments to download.
+// Archives and other files of a run: what became of each, and attachments to download.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
@@ -27,19 +27,21 @@ function InputName({ input }) {
       sentence(reason)}</span>`}</span>`;
 }
 
-function InputTable({ run, items, total }) {
+function InputTable({ title, has_archive, run, items, total }) {
   const frame = useMemo(() => frame_of(items), [items]);
   const at = (row) => items[row];
-  return html`<${Table} caption="Archives" frame=${frame} columns=${[
+  return html`<${Table} caption=${title} frame=${frame} columns=${[
     { key: "filename", label: "File", className: "wrap", cell: (row) =>
       html`<${InputName} input=${at(row)} />` },
     { key: "kind", label: "Kind" },
-    { key: "rank", label: "Rank", kind: "count", cell: (row) => at(row).rank ?? "–" },
+    ...items.some(({ rank }) => rank !== null)
+      ? [{ key: "rank", label: "Rank", kind: "count", cell: (row) => at(row).rank ?? "–" }] : [],
     { key: "status", label: "State", cell: (row) => at(row).kind === "skipped"
       && at(row).status === "done" ? "–"
       : html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
-    { key: "run_name", label: "Run", priority: 2, cell: (row) => at(row).run === run
-      ? "this run" : html`<a href=${run_path(at(row).run)}>${at(row).run_name}</a>` },
+    ...has_archive ? [{ key: "run_name", label: "Run", priority: 2, cell: (row) =>
+      (at(row).run === run ? "this run"
+        : html`<a href=${run_path(at(row).run)}>${at(row).run_name}</a>`) }] : [],
     { key: "format", label: "Format", priority: 3, cell: (row) => at(row).format ?? "–" },
     { key: "bytes", label: "Size", kind: "bytes" },
   ]} />
@@ -47,16 +49,18 @@ function InputTable({ run, items, total }) {
     count(total)}.</p>`}`;
 }
 
-/** Nothing without an archive. @param {{run: string, id: string}} props */
+/** Nothing without such files. @param {{run: string, id: string}} props */
 export function Inputs({ run, id }) {
   const path = run_api(run, "inputs");
   const resource = use_api(address(path, { limit: SHOWN }), (data) =>
     data?.items.some(is_moving) ? BUSY_POLL_MS : null);
   if (resource.data && resource.data.items.length === 0) return null;
+  const has_archive = resource.data?.items.some(({ kind }) => kind !== "attachment");
+  const title = has_archive ? "Archives" : "Other files";
   const href = (format) => api_href(address(path, { format, limit: "all" }));
-  return html`<${Card} title="Archives" flush=${true}
-      note="each member with what became of it; links download attachments"
+  return html`<${Card} title=${title} flush=${true}
+      note="${has_archive ? "each member with what became of it; " : ""}links download attachments"
       actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
-    <${Loaded} resource=${resource}>${(data) => html`<${InputTable} run=${id} items=${data.items}
-      total=${data.total} />`}<//><//>`;
+    <${Loaded} resource=${resource}>${(data) => html`<${InputTable} title=${title}
+      has_archive=${has_archive} run=${id} items=${data.items} total=${data.total} />`}<//><//>`;
 }

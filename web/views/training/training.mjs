@@ -8,6 +8,7 @@ import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Figure, Lead, Loaded, Loading } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
+import { log_sentence, loss_digits } from "../run/log_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
@@ -16,8 +17,8 @@ import { LiveSteps, use_live } from "./live_steps.mjs";
 import { Monitors } from "./monitors.mjs";
 import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
-import { AXES, METRICS, chosen_of, event_label, files_of, known_of, log_sentence, loss_digits,
-  loss_text, marks_of, profiled_text, series_of } from "./training_model.mjs";
+import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_text, marks_of,
+  profiled_text, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
 const COMPUTED = { source: "computed", limit: "all" };

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import {
-  count, number, percent_signed, plural, sentence, significant, time_text,
-} from "../../base/format.mjs";
+import { count, number, percent_signed, plural, sentence, time_text } from "../../base/format.mjs";
+import { loss_digits } from "../run/log_model.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
 
 const seconds = (ns) => `${number(ns / 1e9)} s`;
-
-/** A loss differs in its third and fourth digit. @param {number} value */
-export const loss_digits = (value) => significant(value, 4);
 
 /** Figures over steps, in the order of the choice. */
 export const METRICS = [
@@ -83,26 +79,6 @@ export function marks_of(events, axis) {
 export function profiled_text(logged_ns, traced_ns) {
   if (!(logged_ns > 0) || !(traced_ns > 0)) return "";
   return `${time_text(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
-}
-
-/** "; the loss goes from 10.5 to 3.20 over 100 steps", "" without one. */
-function way_of({ first_loss, last_loss }, over) {
-  if (first_loss === null) return "";
-  const [first, last] = [first_loss, last_loss].map(loss_digits);
-  return first === last ? `; the loss stays at ${last}${over}`
-    : `; the loss goes from ${first} to ${last}${over}`;
-}
-
-/** The speed and the loss of a job, in a sentence. @param {any} log a row of logs */
-export function log_sentence(log) {
-  const speed = log.tokens_per_s > 0 ? ` at ${count(Math.round(log.tokens_per_s))} tokens/s per GPU`
-    : "";
-  const steps = plural(log.steps, "step");
-  const restarts = log.restarts > 0 ? `, with ${plural(log.restarts, "restart")}` : "";
-  return log.step_median_ns > 0
-    ? `A step takes ${time_text(log.step_median_ns)}${speed}${way_of(log, ` over ${steps}`)
-    }${restarts}.`
-    : `The log has ${steps}${restarts}${way_of(log, "")}.`;
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */
