@@ -51,6 +51,26 @@ test("the page has the figures, the curve, slow steps and events of a log", () =
     assert.deepEqual(await axe_faults(page), []);
   }));
 
+test("without a trace, the run begins with its log, and its data is what it has", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    for (const rest of ["/whatif", "/timeline"]) await visit(page, `/runs/megatron${rest}`);
+    await visit(page, "/runs/megatron");
+    await page.locator(".lead", { hasText: /^A step takes/ }).waitFor();
+    await visit(page, "/runs/megatron/data");
+    await page.getByRole("table", { name: "Other files" }).waitFor();
+    assert.doesNotMatch(await text_of(page), /Launch links|recordings|op tree/);
+  }));
+
+test("a file that failed is no rank", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    const files = [file_part(small_json({ rank: 0 }), "rank0.json"), file_part("{}", "more.json")];
+    await server.post([...fields({ run: "extra", world_size: "1" }), ...files], "/upload?wait=60");
+    const run = await server.settled("extra");
+    assert.deepEqual([run.received, run.failed], [2, 1]);
+    await visit(page, "/runs/extra");
+    assert.match(await page.locator(".identity").innerText(), /1 rank( of 1)?, 1 file failed/);
+  }));
+
 test("it fits a narrow screen", () =>
   on_clean_page(browser, server.base, { viewport: NARROW }, async (page) => {
     await visit(page, "/runs/titan/training");
