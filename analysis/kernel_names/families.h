@@ -29,6 +29,7 @@ kernel_family family_cupy;
 kernel_family family_elementwise;
 kernel_family family_pytorch;
 kernel_family family_primitives;
+kernel_family family_ggml;
 kernel_family family_serving;
 kernel_family family_libraries;
 kernel_family family_triton;

@@ -115,6 +115,7 @@ static const char *library_text(const struct kernel_decoded *decoded)
     case LIBRARY_magma: return "MAGMA";
     case LIBRARY_deepseek: return "DeepSeek";
     case LIBRARY_mamba: return "Mamba";
+    case LIBRARY_ggml: return "ggml";
     case LIBRARY_triton: return decoded->doubts & DOUBT_LIBRARY ? NULL : "Triton";
     default: return NULL;
     }

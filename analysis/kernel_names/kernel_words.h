@@ -10,7 +10,7 @@
     X(flash_attn) X(flash_mla) X(xformers) X(flashinfer) X(vllm) X(sglang) X(tensorrt_llm) \
     X(transformer_engine) X(apex) X(deep_ep) X(deep_gemm) X(deepseek) X(hipblaslt) X(rocblas) \
     X(miopen) X(ck) X(ck_tile) X(aiter) X(fbgemm) X(cub) X(rocprim) X(magma) X(cusolver) X(cupy) \
-    X(mamba) X(runtime)
+    X(mamba) X(ggml) X(runtime)
 
 #define KERNEL_OPS(X) \
     X(gemm) X(batched_gemm) X(grouped_gemm) X(moe_gemm) X(gemv) X(dot) X(gemm_splitk_reduce) \

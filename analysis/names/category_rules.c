@@ -292,6 +292,16 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_OPTIMIZER, "kprecondition", NULL}, // same
     {MATCH_PART, CATEGORY_OPTIMIZER, "lpnorm_cleanup", NULL},
 
+    // ggml's, which llama.cpp runs.
+    {MATCH_FRONT, CATEGORY_GEMM, "mul_mat_", NULL},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "k_get_rows", NULL},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "k_set_rows", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "k_bin_bcast", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "unary_op_kernel", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "scale_f32", NULL},
+    {MATCH_FRONT, CATEGORY_NORMALIZATION, "l2_norm_f32", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "gated_delta_net", NULL},
+
     // FBGEMM's own kernels, which are not GEMMs.
     {MATCH_PART, CATEGORY_EMBEDDING, "split_embedding", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "fbgemm_gpu", "fp8"},

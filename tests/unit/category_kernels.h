@@ -24,6 +24,14 @@ static const struct category_sample kernel_rows[] = {
     {"void kPreconditionOptimizer32bit2State<float, 0, 4096, 8>(float*)", CATEGORY_OPTIMIZER},
     {"void at::native::lpnorm_cleanup<c10::BFloat16, (at::native::NormType)1, float>(float const*)",
      CATEGORY_OPTIMIZER},
+    {"void mul_mat_vec_q<(ggml_type)13, 1, false, false>(void const*, int)", CATEGORY_GEMM},
+    {"void k_get_rows_float<float, float>(float const*, int const*)", CATEGORY_EMBEDDING},
+    {"void k_set_rows<float, long, __half>(float const*, long const*)", CATEGORY_EMBEDDING},
+    {"void k_bin_bcast<&(op_add(float, float)), float, float>(x)", CATEGORY_ELEMENTWISE},
+    {"void unary_op_kernel<&(op_sigmoid(float)), float>(x)", CATEGORY_ELEMENTWISE},
+    {"scale_f32(float const*, float*, float, float, long)", CATEGORY_ELEMENTWISE},
+    {"void l2_norm_f32<32>(float const*, float*)", CATEGORY_NORMALIZATION},
+    {"void gated_delta_net_cuda<128, false, false>(float const*)", CATEGORY_ATTENTION},
     {"void "
      "split_embedding_backward_codegen_rowwise_adagrad_weighted_kernel_cta_per_row_1<c10::Half, "
      "float>(x)",
