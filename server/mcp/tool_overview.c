@@ -52,6 +52,20 @@ static void explain_lack(json_t *answer, json_t *run)
                                 : "the run has no trace");
 }
 
+// What a reader of the figures alone would take for granted.
+static void set_step_notes(json_t *answer, json_t *reply, json_t *parts)
+{
+    if (json_integer_value(json_object_get(parts, "unrecorded_ns")) > 0)
+        json_object_set_new(answer, "shares",
+                            json_string("of the step without unrecorded_ms, in which the device "
+                                        "ran work that the recording lacks"));
+    if (json_array_size(json_object_get(reply, "no_steps")) > 0)
+        json_object_set_new(
+            answer, "no_steps",
+            json_string("no step is marked on some rank: its whole recording counts "
+                        "as one step"));
+}
+
 static void set_figures(json_t *answer, json_t *reply)
 {
     static const char *const rates[] = {"tokens_per_second_per_gpu", "reason", NULL};
@@ -60,6 +74,7 @@ static void set_figures(json_t *answer, json_t *reply)
     if (json_is_object(summary) && json_is_object(parts)) {
         json_object_set_new(answer, "step", step_json(summary));
         json_object_set_new(answer, "parts_of_step", parts_json(parts));
+        set_step_notes(answer, reply, parts);
         json_object_set_new(answer, "noise",
                             json_string("one run: its interval covers steps of this run, not "
                                         "differences between runs"));

@@ -32,8 +32,12 @@ before(async () => {
         "--run-noise", "0.3", "--slow-op", `aten::mm=${percent}`));
       await server.analyzed(`${series}@${number}`, job.files);
     }
+  const gaps = await generate(["--plant", "idle_unrecorded=4000000", "--steps", "7"]);
+  await server.analyzed("gaps", gaps.files);
   await server.send("POST", "/runs", { name: "empty" });
   const names = [EVIL, `${"long ".repeat(500)}end`, "kernel\u0000\u001b[31m", "\u{f0000}private"];
+  const whole = JSON.stringify(small_trace()).replaceAll("ProfilerStep#", "phase ");
+  await server.analyzed("whole", [{ data: Buffer.from(whole), filename: "rank0.json" }]);
   const hostile = JSON.stringify(small_trace({ names }));
   await server.analyzed("hostile", [{ data: Buffer.from(hostile), filename: "rank0.json" }]);
 });
@@ -117,6 +121,19 @@ test("the late rank and its cause are found, with a link to the page", async () 
   assert.match(rows_of(finding)[0].title, /rank 3/);
   const page = await server.request(new URL(links.page).pathname);
   assert.equal(page.status, 200);
+});
+
+test("an overview says what its shares leave out, and where no step is marked", async () => {
+  const { step, parts_of_step: parts, shares } = await ask_tool(server, "overview",
+    { run: "gaps" });
+  assert.match(shares, /without unrecorded_ms/);
+  const known_ms = Object.values(parts).reduce((sum, ms) => sum + ms, 0) - parts.unrecorded_ms;
+  const idle_ms = parts.idle_host_wait_ms + parts.idle_other_ms;
+  assert.ok(Math.abs(step.idle_share - idle_ms / known_ms) < 1e-3);
+  const whole = await ask_tool(server, "overview", { run: "whole" });
+  assert.match(whole.no_steps, /whole recording/);
+  const marked = await ask_tool(server, "overview", { run: "base@1" });
+  assert.deepEqual([marked.shares, marked.no_steps], [undefined, undefined]);
 });
 
 test("a comparison names the operator and its verdict", async () => {
