@@ -90,6 +90,8 @@ static void list_causes(const struct rests *rests, const enum idle_cause *order,
     for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])) && at < 120; i++)
         at += (size_t)snprintf(text + at, 160 - at, "%s%s %.1f %%", i ? ", " : "",
                                idle_cause_word(order[i]), share_of(rests, order[i]));
+    for (char *c = text; *c; c++)
+        *c = *c == '_' ? ' ' : *c; // for people
 }
 
 // Whether the table of recorded items has the item, at least in part.

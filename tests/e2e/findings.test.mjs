@@ -207,6 +207,7 @@ async function assert_found(flavour, strategy, { name, args, rule, others = {}, 
   for (const one of rules) {
     const finding = found.find((other) => other.rule === one);
     assert_cost(finding, true_ns({ ...result, steps }), steps);
+    if (one === "unexplained_idle") assert.doesNotMatch(finding.title, /_/, "causes as words");
   }
   if (planted.steps) {
     const finding = found.find((one) => one.rule === rule);
