@@ -65,13 +65,30 @@ static bool repeats(const struct log_step *printed, int64_t step, const struct l
     return before && step == before->step && same_loss(printed, before->printed);
 }
 
-static void add_lines(const struct log_book *book, int64_t rank, struct log_sequence *sequence)
+// What another part of the job printed of the same step.
+static bool add_more(struct log_line *line, const struct log_step *printed, struct arena *arena,
+                     struct err *err)
 {
-    const struct log_line *before = NULL;
+    struct log_step *both = arena_array(arena, 1, sizeof *both, err);
+    if (!both)
+        return false;
+    *both = *line->printed;
+    log_step_fill(both, printed);
+    line->printed = both;
+    return true;
+}
+
+static bool add_lines(const struct log_book *book, int64_t rank, struct arena *arena,
+                      struct log_sequence *sequence, struct err *err)
+{
+    struct log_line *before = NULL;
     for (size_t i = 0; i < book->step_count; i++) {
         const struct log_step *printed = &book->steps[i];
         int64_t step = number_of(printed, before);
-        if (printed->rank != rank || repeats(printed, step, before))
+        bool more = printed->more && before && printed->rank == rank;
+        if (more && !add_more(before, printed, arena, err))
+            return false;
+        if (more || printed->rank != rank || repeats(printed, step, before))
             continue;
         sequence->restarts += before && step <= before->step;
         struct log_line *line = &sequence->lines[sequence->count++];
@@ -82,6 +99,7 @@ static void add_lines(const struct log_book *book, int64_t rank, struct log_sequ
                                   .since_ns = -1};
         before = line;
     }
+    return true;
 }
 
 static void find_begin(struct log_sequence *sequence)
@@ -213,9 +231,9 @@ bool log_sequence_of(const struct log_book *book, struct arena *arena,
     int64_t rank;
     *sequence = (struct log_sequence){
         .lines = arena_array(arena, book->step_count + 1, sizeof *sequence->lines, err)};
-    if (!sequence->lines || !main_rank(book, arena, &rank, err))
+    if (!sequence->lines || !main_rank(book, arena, &rank, err) ||
+        !add_lines(book, rank, arena, sequence, err))
         return false;
-    add_lines(book, rank, sequence);
     find_begin(sequence);
     find_times(sequence);
     find_rates(sequence);

@@ -155,6 +155,15 @@ bool evidence_add_result(struct evidence *evidence, struct str name, double valu
 
 // --- training logs ------------------------------------------------------------------------------
 
+void log_step_fill(struct log_step *step, const struct log_step *from)
+{
+    for (unsigned value = 0; value < LOG_VALUES; value++)
+        if (log_step_has(from, value) && !log_step_has(step, value))
+            log_step_set(step, value, from->values[value]);
+    step->rank = step->rank < 0 ? from->rank : step->rank;
+    step->time_ns = step->time_ns == LOG_NO_TIME ? from->time_ns : step->time_ns;
+}
+
 bool log_book_add(struct evidence *evidence, const struct log_step *step, struct err *err)
 {
     struct log_book *log = &evidence->log;

@@ -46,6 +46,7 @@ struct log_step {
     int64_t rank;       // who printed it; -1 unknown
     uint64_t pos;       // of its line in the text
     const char *writer; // the framework that prints such lines: "megatron"; lives as the program
+    bool more;          // of the step of the line before, printed by another part of the job
     uint32_t has;       // bits 1 << enum log_value of what was printed, also as "nan"
     double values[LOG_VALUES];
 };
@@ -88,6 +89,9 @@ static inline bool log_step_has(const struct log_step *step, enum log_value valu
 {
     return step->has >> value & 1;
 }
+
+// Takes from another line of the same step what is not there yet.
+void log_step_fill(struct log_step *step, const struct log_step *from);
 
 struct evidence;
 

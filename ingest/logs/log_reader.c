@@ -36,6 +36,7 @@ struct log_reader {
     size_t arguments;   // lines of the block that may follow
     size_t setting_lines;
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
+    int64_t dicts[2];    // the numbers of the last two steps that a bar numbers; LOG_NO_STEP
     int64_t memory_step; // of the memory of a step that is still to come
     double memory;
     char tail[FAR]; // of the last block
@@ -90,22 +91,29 @@ static struct log_step *last_step(const struct log_reader *reader)
     return book->step_count ? &book->steps[book->step_count - 1] : NULL;
 }
 
-static void fill(struct log_step *step, const struct log_step *from)
+static bool may_be_same_rank(const struct log_step *last, const struct log_step *step)
 {
-    for (unsigned value = 0; value < LOG_VALUES; value++)
-        if (log_step_has(from, value) && !log_step_has(step, value))
-            log_step_set(step, value, from->values[value]);
-    step->rank = step->rank < 0 ? from->rank : step->rank;
-    step->time_ns = step->time_ns == LOG_NO_TIME ? from->time_ns : step->time_ns;
+    return last->rank == step->rank || last->rank < 0 || step->rank < 0;
 }
 
-// Two parts of a framework may each print a line of a step, as DeepSpeed and Megatron-LM do, or
-// the first without its number, as Megatron-Bridge.
-static bool completes(const struct log_step *last, const struct log_step *step)
+// Two parts of a framework may each print a line of a step, as DeepSpeed and Megatron-LM do, the
+// first perhaps without its number, as Megatron-Bridge. DeepSpeed's may be that of a dict without a
+// bar around it.
+static bool completes(const struct log_reader *reader, const struct log_step *last,
+                      const struct log_step *step)
 {
-    bool same_rank = last->rank == step->rank || last->rank < 0 || step->rank < 0;
-    return last->writer != step->writer && same_rank && step->step != LOG_NO_STEP &&
-           (last->step == step->step || last->step == LOG_NO_STEP);
+    if (last->writer == step->writer || !may_be_same_rank(last, step))
+        return false;
+    if (step->step == LOG_NO_STEP)
+        return !last->more && last->step != LOG_NO_STEP && log_step_has(step, LOG_LOSS) &&
+               !log_step_has(last, LOG_LOSS);
+    return last->step == step->step || (reader->minor && last->step == LOG_NO_STEP);
+}
+
+static bool same_value(const struct log_step *a, const struct log_step *b, enum log_value value)
+{
+    double x = a->values[value], y = b->values[value];
+    return log_step_has(a, value) && log_step_has(b, value) && (x == y || (isnan(x) && isnan(y)));
 }
 
 static void take_memory(struct log_reader *reader, struct log_step *step)
@@ -131,17 +139,31 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
 }
 
 // The next step, if it is as far from the last as that was from the one before; LOG_NO_STEP
-// unknown.
+// unknown. Only steps that a bar numbers count: other parts of a job print lines between.
 static int64_t next_step(const struct log_reader *reader)
 {
-    const struct log_book *book = &reader->evidence->log;
-    if (book->step_count < 2)
+    int64_t last = reader->dicts[1], before = reader->dicts[0];
+    if (before < 0 || last < 0 || last > INT32_MAX || before > last)
         return LOG_NO_STEP;
-    const struct log_step *last = book->steps + book->step_count;
-    if (last[-1].step < 0 || last[-2].step < 0 || last[-1].step > INT32_MAX ||
-        last[-2].step > last[-1].step)
-        return LOG_NO_STEP;
-    return last[-1].step + (last[-1].step - last[-2].step);
+    return last + (last - before);
+}
+
+// What follows the last dict in a text.
+static struct str after_dict(struct str text)
+{
+    const char *dict = text.len ? memrchr(text.at, '}', text.len) : NULL;
+    return dict ? log_from(text, (size_t)(dict - text.at) + 1) : text;
+}
+
+// What follows figures up to the next, or to the end of a line of another kind: a bar behind that
+// was written later.
+static struct str before_others(struct str text)
+{
+    size_t len = 0;
+    bool blank = true;
+    for (; len < text.len && text.at[len] != '{' && (blank || text.at[len] != '\n'); len++)
+        blank = blank && memchr(" \t\r\n", text.at[len], 4);
+    return (struct str){text.at, len};
 }
 
 // The bar of figures that were printed over it. Mostly it is written again after them, else that of
@@ -151,14 +173,11 @@ static bool find_own_bar(const struct found *found, int64_t expected, struct log
 {
     struct log_bar next = {0};
     struct str line = {found->written.text.at, found->at};
-    struct str after = {found->after.at, 0}, before = found->before;
+    struct str after = before_others(found->after);
     if (find_bar(line, false, bar))
         return true;
-    while (after.len < found->after.len && found->after.at[after.len] != '{')
-        after.len++;
-    const char *dict = before.len ? memrchr(before.at, '}', before.len) : NULL;
-    before = dict ? log_from(before, (size_t)(dict - before.at) + 1) : before;
-    bool is_before = find_bar(before, false, bar), is_after = find_bar(after, true, &next);
+    bool is_before = find_bar(after_dict(found->before), false, bar);
+    bool is_after = find_bar(after, true, &next);
     bool is_next = is_before && next.step == bar->step + 1 && next.step != expected;
     if (is_after && !is_next)
         *bar = next;
@@ -172,16 +191,78 @@ static void number_by_bar(struct log_reader *reader, const struct found *found,
                           struct log_step *step)
 {
     struct log_bar bar = {0};
-    const struct log_step *last = last_step(reader);
-    if (!find_own_bar(found, next_step(reader), &bar) ||
+    int64_t expected = next_step(reader), last = reader->dicts[1];
+    reader->dicts[0] = last;
+    reader->dicts[1] = LOG_NO_STEP;
+    if (!find_own_bar(found, expected, &bar) ||
         (reader->bar_total && bar.total != reader->bar_total) ||
-        (last && last->step != LOG_NO_STEP && bar.step <= last->step))
+        (last != LOG_NO_STEP && bar.step <= last))
         return;
     reader->bar_total = bar.total;
-    step->step = bar.step;
+    step->step = reader->dicts[1] = bar.step;
     // Its rate follows slowly.
     if (bar.seconds > 0 && !log_step_has(step, LOG_STEP_S) && !log_step_has(step, LOG_RUN_S))
         log_step_set(step, LOG_STEP_S, bar.seconds);
+}
+
+// LLaMA-Factory prints its own figures of a step before those of the trainer, which has others in
+// addition, and no bar between.
+static bool is_dict_again(const struct found *found, const struct log_step *last,
+                          const struct log_step *step)
+{
+    struct log_bar bar;
+    struct str line = {found->written.text.at, found->at};
+    return last && last->writer == step->writer && last->has != step->has &&
+           found->pos - last->pos < LOG_LONGEST_LINE && may_be_same_rank(last, step) &&
+           same_value(last, step, LOG_LOSS) && same_value(last, step, LOG_EPOCH) &&
+           !find_bar(line, true, &bar) && !find_bar(after_dict(found->before), true, &bar);
+}
+
+// A line of a minor part of a framework and one with the number of the step become one; what the
+// latter says is more exact.
+static void complete_minor(struct log_reader *reader, struct log_step *last,
+                           const struct log_step *step)
+{
+    struct log_step both = reader->minor ? *step : *last;
+    log_step_fill(&both, reader->minor ? last : step);
+    both.pos = last->pos;
+    both.step = step->step;
+    *last = both;
+    reader->minor = false;
+}
+
+// The number and the rank that the lines of a step have in common. The part with the loss is the
+// job's framework.
+static void join_lines(struct log_reader *reader, const struct log_dialect *dialect,
+                       struct log_step *last, struct log_step *step)
+{
+    step->more = true;
+    step->step = step->step == LOG_NO_STEP ? last->step : step->step;
+    step->rank = step->rank < 0 ? last->rank : step->rank;
+    last->rank = last->rank < 0 ? step->rank : last->rank;
+    if (log_step_has(step, LOG_LOSS) && !log_step_has(last, LOG_LOSS))
+        reader->evidence->source = str_of(dialect->source);
+}
+
+static bool add_step(struct log_reader *reader, const struct log_dialect *dialect,
+                     const struct found *found, struct log_step *step, struct err *err)
+{
+    struct log_step *last = last_step(reader);
+    bool again = dialect->style == LOG_DICT && is_dict_again(found, last, step);
+    if (dialect->style == LOG_DICT && !again)
+        number_by_bar(reader, found, step);
+    take_memory(reader, step);
+    if (!last || !last->has)
+        reader->evidence->source = str_of(dialect->source);
+    if (last && (again || completes(reader, last, step))) {
+        if (dialect->minor || reader->minor) {
+            complete_minor(reader, last, step);
+            return true;
+        }
+        join_lines(reader, dialect, last, step);
+    }
+    reader->minor = dialect->minor;
+    return log_book_add(reader->evidence, step, err);
 }
 
 static bool take_step(struct log_reader *reader, size_t number, const struct found *found,
@@ -198,27 +279,13 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
         return true;
     step.pos = found->pos;
     step.writer = dialect->name;
-    if (dialect->style == LOG_DICT)
-        number_by_bar(reader, found, &step);
     note_zone(reader, step.time_ns, utc);
-    take_memory(reader, &step);
     reader->faults = 0;
     struct log_step *last = last_step(reader);
-    if (dialect->below) {
-        if (last && last->writer == step.writer)
-            fill(last, &step);
-        return true;
-    }
-    if (!last || !last->has)
-        reader->evidence->source = str_of(dialect->source);
-    if (!last || !completes(last, &step)) {
-        reader->minor = dialect->minor;
-        return log_book_add(reader->evidence, &step, err);
-    }
-    last->writer = last->step == LOG_NO_STEP || reader->minor ? step.writer : last->writer;
-    reader->minor = false;
-    last->step = step.step;
-    fill(last, &step);
+    if (!dialect->below)
+        return add_step(reader, dialect, found, &step, err);
+    if (last && last->writer == step.writer)
+        log_step_fill(last, &step);
     return true;
 }
 
@@ -597,7 +664,8 @@ bool log_read(const struct format_input *input, struct err *err)
     struct log_reader reader = {.evidence = input->evidence,
                                 .traceback = NO_POS,
                                 .event_pos = NO_POS,
-                                .memory_step = LOG_NO_STEP};
+                                .memory_step = LOG_NO_STEP,
+                                .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
     const char *refusal = refusal_of(input->head); // which reading may overwrite
     if (!read_all(&reader, input, err))
         return false;

@@ -103,6 +103,24 @@ static void lines_of_several_ranks_are_one_step(void **state)
     assert_int_equal(figure(f, LOGS_MEMORY_BYTES), 103); // of another rank
 }
 
+static void lines_of_two_parts_of_a_job_are_one_step(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 3; step++) {
+        struct log_step timer = {.step = step, .time_ns = LOG_NO_TIME, .rank = 0};
+        struct log_step figures = step_of(step, 1, 5);
+        log_step_set(&timer, LOG_MEMORY_BYTES, 100);
+        figures.rank = 0;
+        figures.more = true;
+        print_step(f, timer);
+        print_step(f, figures);
+    }
+    assert_int_equal(figure(f, LOGS_STEPS), 3);
+    assert_int_equal(figure(f, LOGS_RESTARTS), 0);
+    assert_int_equal(figure(f, LOGS_MEMORY_BYTES), 100);
+    assert_true(table_f64(table_named(f, "logs"), 0, LOGS_LAST_LOSS, 0) == 5);
+}
+
 static void times_far_apart_are_no_step_times(void **state)
 {
     struct fixture *f = *state;
@@ -459,6 +477,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(lines_of_several_ranks_are_one_step),
+        TEST(lines_of_two_parts_of_a_job_are_one_step),
         TEST(times_far_apart_are_no_step_times),
         TEST(a_log_that_always_restarts_has_few_rows_to_draw),
         TEST(lines_of_ranks_without_a_name_are_one_step),

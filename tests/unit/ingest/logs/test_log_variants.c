@@ -297,6 +297,91 @@ static void steps_at_even_distances_have_the_number_of_the_next_bar(void **state
     assert_false(log_step_has(&steps[3], LOG_STEP_S));
 }
 
+static void deepspeed_and_megatron_may_print_the_same_step(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[rank 3] 0/10, RunningAvgSamplesPerSec=100.5, CurrSamplesPerSec=98.25\n"
+        "iteration 10/ 50 | elapsed time per iteration (ms): 59.0 | lm loss: 2.5 | tokens per gpu "
+        "per second (tgs): 2200.5 |\n";
+    read_file(str_of(text), "a.log");
+    const struct log_step *steps = evidence.log.steps;
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_false(steps[0].more);
+    assert_true(steps[1].more);
+    assert_int_equal(steps[1].step, 10);
+    assert_int_equal(steps[1].rank, steps[0].rank);
+    assert_value("timer", 0, LOG_SAMPLES_PER_S, 98.25);
+    assert_value("iteration", 1, LOG_STEP_S, 0.059);
+    assert_value("iteration", 1, LOG_TOKENS_PER_S, 2200.5);
+    assert_true(str_equal(evidence.source, STR("megatron-lm"))); // which has the loss
+}
+
+// DeepSpeed's timer prints before the trainer moves its bar, and that before the figures.
+static void a_timer_before_the_figures_is_of_the_same_step(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "global_step=10, RunningAvgSamplesPerSec=25.5, CurrSamplesPerSec=25.7\n"
+        "\r  5%|#| 10/200 [00:10<03:10, 1.0s/it]\r{'loss': 2.5, 'epoch': 0.1}\n"
+        "global_step=20, RunningAvgSamplesPerSec=25.5, CurrSamplesPerSec=25.7\n"
+        "\r 10%|#| 20/200 [00:20<03:00, 1.0s/it]\r{'loss': 2.4, 'epoch': 0.2}\n"
+        "global_step=30, RunningAvgSamplesPerSec=25.5, CurrSamplesPerSec=25.7\n"
+        "\r 15%|#| 30/200 [00:30<02:50, 1.0s/it]\r{'loss': 2.3, 'epoch': 0.3}\n";
+    read_file(str_of(text), "a.log");
+    const struct log_step *steps = evidence.log.steps;
+    assert_int_equal(evidence.log.step_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(steps[i].step, (int64_t)(i / 2 + 1) * 10);
+        assert_int_equal(steps[i].more, i % 2);
+    }
+    assert_value("the last", 5, LOG_LOSS, 2.3);
+    assert_true(str_equal(evidence.source, STR("hf-trainer")));
+}
+
+static void a_timer_numbers_figures_without_a_bar(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "global_step=10, RunningAvgSamplesPerSec=25.5\n{'loss': 2.5, 'epoch': 0.1}\n"
+        "global_step=20, RunningAvgSamplesPerSec=25.5\n{'loss': 2.4, 'epoch': 0.2}\n";
+    read_file(str_of(text), "a.log");
+    assert_int_equal(evidence.log.step_count, 4);
+    assert_int_equal(evidence.log.steps[1].step, 10);
+    assert_int_equal(evidence.log.steps[2].step, 20);
+    assert_int_equal(evidence.log.steps[3].step, 20);
+    assert_false(evidence.log.steps[2].more);
+}
+
+// LLaMA-Factory's callback and the trainer both print the figures of a step.
+static void two_dicts_behind_a_bar_are_one_step(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "\r  3%|#| 1/30 [00:01<00:30, 1.0s/it]\r[INFO] >> {'loss': 2.5000, 'epoch': 0.10}\n"
+        "{'loss': 2.5, 'grad_norm': 1.5, 'epoch': 0.1}\n"
+        "\r  6%|#| 2/30 [00:02<00:29, 1.0s/it]\r[INFO] >> {'loss': 2.4000, 'epoch': 0.20}\n"
+        "{'loss': 2.4, 'grad_norm': 1.4, 'epoch': 0.2}\n"
+        "\r 10%|#| 3/30 [00:03<00:28, 1.0s/it]\r[INFO] >> {'loss': 2.3000, 'epoch': 0.30}\n"
+        "{'loss': 2.3, 'grad_norm': 1.3, 'epoch': 0.3}\n";
+    read_file(str_of(text), "a.log");
+    assert_int_equal(evidence.log.step_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(evidence.log.steps[i].step, (int64_t)i / 2 + 1);
+        assert_int_equal(evidence.log.steps[i].more, i % 2);
+    }
+}
+
+static void equal_figures_of_two_steps_are_two_steps(void **state)
+{
+    (void)state;
+    static const char text[] = "{'loss': 0.0, 'grad_norm': 0.0, 'epoch': 0.0}\n"
+                               "{'loss': 0.0, 'grad_norm': 0.0, 'epoch': 0.0}\n";
+    read_file(str_of(text), "a.log");
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_false(evidence.log.steps[1].more);
+}
+
 static void a_job_that_failed_before_its_first_step_says_why(void **state)
 {
     (void)state;
@@ -584,6 +669,11 @@ int main(void)
         TEST(pieces_of_a_line_of_kubernetes_are_joined),
         TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
+        TEST(deepspeed_and_megatron_may_print_the_same_step),
+        TEST(a_timer_before_the_figures_is_of_the_same_step),
+        TEST(a_timer_numbers_figures_without_a_bar),
+        TEST(two_dicts_behind_a_bar_are_one_step),
+        TEST(equal_figures_of_two_steps_are_two_steps),
         TEST(times_of_a_history_are_utc),
         TEST(other_tables_are_no_metrics),
     };
