@@ -162,8 +162,8 @@ static bool copy_rest(int fd, struct str first, struct spool *spool, struct err 
 static ssize_t read_head(int fd, char head[SNIFF_BYTES])
 {
     ssize_t len = 0, got = 1;
-    while (got > 0 && len < SNIFF_BYTES) {
-        got = read(fd, head + len, (size_t)(SNIFF_BYTES - len));
+    while (got > 0 && (size_t)len < SNIFF_BYTES) {
+        got = read(fd, head + len, SNIFF_BYTES - (size_t)len);
         len += got > 0 ? got : 0;
     }
     return got < 0 ? got : len;

@@ -2,7 +2,6 @@
 // Accepts what is compressed, JSON or an archive; the error names anything else, by the table of
 // formats.
 #include "server/uploads/sniff.h"
-#include "ingest/source/format.h"
 
 bool sniff_is_coded(struct str head, struct str coding)
 {

@@ -6,8 +6,10 @@
 
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
+#include "ingest/source/format.h"
 
-#define SNIFF_BYTES 512 // how many are looked at: a tar's first header
+// How many are looked at: as many as where a file is read, so that both find the same.
+#define SNIFF_BYTES FORMAT_HEAD_BYTES
 
 // head: the first SNIFF_BYTES, or the whole of a shorter file. True for JSON, for the compressed
 // forms that are read, and for archives; ERR_FORMAT saying what was found otherwise. *archive: the

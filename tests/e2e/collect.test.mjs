@@ -81,8 +81,8 @@ test("push sends a folder once, with the names of its subfolders", async () => {
   assert.equal(first.status, 0, first.stderr);
   assert.match(first.stderr, /2 sent, 0 already known, 0 refused/);
   assert.match(first.stderr, new RegExp("left out: 3 \\(1 of a kind that is not read, such as " +
-    "model\\.safetensors; 1 unfinished, such as rank2\\.json\\.tmp; 1 no regular file, such as "
-    + "link\\.json"));
+    "model\\.safetensors; 1 unfinished, such as rank2\\.json\\.tmp; " +
+    "1 no regular file, such as link\\.json"));
   const run = await server.settled("pushed");
   assert.equal(first.stdout.trim(), `${server.base}/runs/${run.id}`);
   assert.equal(run.received, 2);

@@ -68,6 +68,20 @@ static void archives_are_recognized(void **state)
     }
 }
 
+// By as many first bytes as where a file is read: what one finds the other does not refuse.
+static void a_step_late_in_the_head_is_found(void **state)
+{
+    static const char step[] = "\niteration 5/ 10 | elapsed time per iteration (ms): 15800.0 |\n";
+    char head[SNIFF_BYTES];
+    struct str archive;
+    struct err err = {0};
+    (void)state;
+    memset(head, '-', sizeof head);
+    memcpy(head + 3000, step, sizeof step - 1);
+    assert_true(sniff_upload((struct str){head, sizeof head}, STR("job-7"), &archive, &err));
+    assert_true(str_equal(archive, STR("training-log")));
+}
+
 static void assert_display(struct str name, const char *expected)
 {
     struct arena arena;
@@ -100,6 +114,7 @@ int main(void)
         cmocka_unit_test(what_may_be_a_trace_passes),
         cmocka_unit_test(what_cannot_be_one_is_named),
         cmocka_unit_test(archives_are_recognized),
+        cmocka_unit_test(a_step_late_in_the_head_is_found),
         cmocka_unit_test(names_are_shown_as_utf8_without_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
