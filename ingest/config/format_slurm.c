@@ -139,6 +139,8 @@ static bool count_slurm(const struct format_input *input, struct err *err)
 
 static enum format_likeness probe_slurm(const struct format_sample *sample)
 {
+    if (str_starts_with(sample->head, STR("JobID|"))) // whatever it is called
+        return FORMAT_SURE;
     bool is = config_has_line(sample->head, STR("#SBATCH ")) ||
               config_has_line(sample->head, STR("JobID|")) ||
               (str_starts_with(sample->head, STR("JobId=")) &&
