@@ -261,11 +261,12 @@ bool format_refuse_json(struct str head, struct err *err)
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, STR(""), &outline};
     const struct format *known = best_of_all((struct best){0}, &sample);
-    if (known && known->member)
+    if (known && likeness(known, &sample) == FORMAT_SURE)
         return format_refuse(known, err);
     char what[WHAT_BYTES];
     json_outline_describe(&outline, what, sizeof what);
-    return refuse(what, OR_ARCHIVE, "upload the output of prof.export_chrome_trace()", err);
+    return refuse(what, OR_ARCHIVE,
+                  "for a trace of PyTorch, upload the output of prof.export_chrome_trace()", err);
 }
 
 bool format_refuse_unknown(struct str head, struct err *err)

@@ -31,6 +31,8 @@
     BYTES("nsys-stats", FORMAT_RECORDS, bytes, "a table of nsys stats", \
           "use " NSYS_EXPORT "FILE.nsys-rep")
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
+#define LINK_TESTS  "for links, send the output of nccl-tests, rccl-tests or perftest"
+#define HOST        "send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
 #define RECOMPRESS  "compress the trace with zstd or gzip"
 
 // UTF-8 text that is neither blank nor possibly JSON.
@@ -45,7 +47,8 @@ static enum format_likeness probe_text(const struct format_sample *sample)
         return FORMAT_UNLIKE;
     for (size_t i = 0; i < head.len; i++) {
         unsigned char c = (unsigned char)head.at[i];
-        if (c == 0x7F || (c < 0x20 && !memchr("\t\r\n", c, 3)) || (blank && memchr("{[", c, 2)))
+        if (c == 0x7F || (c < 0x20 && !memchr("\t\r\n\f\b\x1b", c, 6)) ||
+            (blank && memchr("{[", c, 2)))
             return FORMAT_UNLIKE;
         blank = blank && memchr(" \t\r\n", c, 4);
     }
@@ -82,6 +85,25 @@ static enum format_likeness probe_ras_text(const struct format_sample *sample)
 {
     bool is = str_starts_with(sample->head, STR("NCCL version ")) &&
               str_find(sample->head, STR("\nJob summary\n")) != SIZE_MAX;
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+// An answer of Prometheus's HTTP API.
+static enum format_likeness probe_prometheus_query(const struct format_sample *sample)
+{
+    bool is = json_outline_has(sample->outline, "status") &&
+              str_find(sample->head, STR("\"resultType\"")) != SIZE_MAX;
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+// A chart as W&B and TensorBoard export it: "\"Step\",\"run-1 - train/loss\",", "Wall
+// time,Step,Value".
+static enum format_likeness probe_chart_csv(const struct format_sample *sample)
+{
+    struct str head = sample->head;
+    bool is = str_starts_with(head, STR("\"Step\",\"")) ||
+              str_starts_with(head, STR("\"Relative Time (Process)\",\"")) ||
+              str_starts_with(head, STR("Wall time,Step,Value"));
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
@@ -123,6 +145,15 @@ const struct format formats_unread[] = {
     JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),
     JSON("model-settings", FORMAT_RECORDS, "model_type", "settings of a model", NULL),
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
+    JSON("nvbandwidth", FORMAT_RECORDS, "nvbandwidth", "results of nvbandwidth", LINK_TESTS),
+    JSON("iperf3", FORMAT_RECORDS, "intervals", "results of iperf3", LINK_TESTS),
+    JSON("fio", FORMAT_RECORDS, "fio version", "results of fio, a benchmark of storage", HOST),
+    JSON("sysstat", FORMAT_RECORDS, "sysstat", "samples of sysstat (mpstat, sar, iostat)", HOST),
+    {.name = "prometheus-query",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_prometheus_query,
+     .what = "an answer of Prometheus's query API",
+     .advice = "send what the exporter serves, as text: curl EXPORTER/metrics >> FILE.prom"},
     NSYS_JSON("CudaEvent"),
     NSYS_JSON("NvtxEvent"),
     NSYS_JSON("TraceProcessEvent"),
@@ -161,6 +192,11 @@ const struct format formats_unread[] = {
     BYTES("nvidia-smi-error", FORMAT_OTHER, "Failed to initialize NVML",
           "an error of nvidia-smi instead of samples",
           "record again once nvidia-smi works on that host"),
+    {.name = "chart-csv",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_chart_csv,
+     .what = "a chart that W&B or TensorBoard exported",
+     .advice = "send all metrics: events.out.tfevents.*, or run.scan_history() as JSON lines"},
     {.name = "nccl-ras-text",
      .kind = FORMAT_RECORDS,
      .probe = probe_ras_text,

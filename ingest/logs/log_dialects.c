@@ -152,6 +152,29 @@ static const struct log_field torchtune[] = {
     {"peak_memory_reserved", LOG_MEMORY_BYTES, GIB, NULL},
 };
 
+// nanoGPT and what was made from it. A share of -100% is not known yet.
+static const struct log_field nanogpt[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"time", LOG_STEP_S, MS, "ms"},
+    {"mfu", LOG_MFU, PERCENT, NULL},
+};
+
+static const struct log_field llm_c[] = {
+    {"loss", LOG_LOSS, 1, NULL},        {"norm", LOG_GRAD_NORM, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL}, {"ms", LOG_STEP_S, MS, NULL},
+    {"*MFU", LOG_MFU, PERCENT, NULL},   {"tok/s", LOG_JOB_TOKENS_PER_S, 1, NULL},
+};
+
+// The share of the peak that verl prints is that of the update alone.
+static const struct log_field verl[] = {
+    {"timing_s/step", LOG_STEP_S, 1, NULL},
+    {"perf/throughput", LOG_TOKENS_PER_S, 1, NULL},
+    {"perf/max_memory_reserved_gb", LOG_MEMORY_BYTES, GIB, NULL},
+    {"actor/pg_loss", LOG_LOSS, 1, NULL},
+    {"actor/grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"actor/lr", LOG_LEARNING_RATE, 1, NULL},
+};
+
 // A line before that of Megatron-LM.
 static const struct log_field bridge[] = {
     {"Time", LOG_STEP_S, 1, "s"},
@@ -278,6 +301,34 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_WORDS,
      .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
      FIELDS(torchtune)},
+    {.name = "torchtune",
+     .source = "torchtune",
+     .mark = "gpu_resources:", // of its first versions
+     .steps = {"Step"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(torchtune)},
+    {.name = "nanogpt",
+     .source = "nanogpt",
+     .mark = "ms, mfu ",
+     .steps = {"iter"},
+     .style = LOG_PAIRS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(nanogpt)},
+    {.name = "llm.c",
+     .source = "llm.c",
+     .mark = "16 MFU | ", // of bf16 and fp16
+     .steps = {"step"},
+     .style = LOG_BARS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(llm_c)},
+    {.name = "verl",
+     .source = "verl",
+     .mark = "timing_s/step:",
+     .steps = {"step:"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(verl)},
     {.name = "megatron-bridge",
      .source = "megatron-bridge",
      .mark = "Step Time : ",
@@ -369,6 +420,8 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
         return found == LOG_NO_NUMBER;
     number *= field->scale * factor;
+    if (field->value == LOG_MFU && number < 0)
+        return true;
     if (has) // of several figures of memory the highest
         number = fmax(number, step->values[field->value]);
     log_step_set(step, (enum log_value)field->value, number);
@@ -397,10 +450,10 @@ static bool take_fields(const struct log_dialect *dialect, struct log_fields *fi
 
 // --- lines --------------------------------------------------------------------------------------
 
-// What follows the number of a step: "/100", " |", ".000".
+// What follows the number of a step: "/100", " |", ".000", ":".
 static bool ends_step(struct str rest)
 {
-    return rest.len == 0 || memchr(" /|,.", *rest.at, 5);
+    return rest.len == 0 || memchr(" /|,.:", *rest.at, 6);
 }
 
 // The number of the step, what follows it, and in *at where its name is.

@@ -44,16 +44,32 @@ static struct str unquoted(struct str text)
 // Automodel has a blank in place of a colon.
 static const char *find_between(enum log_style style, struct str piece)
 {
+    if (style == LOG_PAIRS)
+        return find(piece, ' ');
     const char *colon = find(piece, style == LOG_EQUALS ? '=' : ':');
     return colon || style != LOG_BARS ? colon : find(piece, ' ');
 }
 
+// "50.1% bf16 MFU": the number comes first.
+static void swap_if_number(struct str *key, struct str *value)
+{
+    struct str number = *key;
+    if (number.len && *number.at >= '0' && *number.at <= '9' && value->len) {
+        *key = *value;
+        *value = number;
+    }
+}
+
 static void split(enum log_style style, struct str piece, struct str *key, struct str *value)
 {
+    size_t colon = style == LOG_PAIRS ? str_find(piece, STR(": ")) : SIZE_MAX;
+    piece = colon < piece.len ? log_from(piece, colon + 2) : piece;
     const char *between = find_between(style, piece);
     size_t len = between ? (size_t)(between - piece.at) : piece.len;
     *key = log_trim((struct str){piece.at, len});
     *value = log_trim(log_from(piece, len + 1));
+    if (style == LOG_BARS && between && *between == ' ')
+        swap_if_number(key, value);
     if (style == LOG_EQUALS && value->len && *value->at == '[') // the first of a list
         *value = log_from(*value, 1);
     if (style == LOG_DICT) {

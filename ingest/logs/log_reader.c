@@ -639,6 +639,9 @@ static bool has_fault(const struct log_book *book)
     "utilization.gpu,memory.used,memory.total,power.draw,clocks.sm,temperature.gpu --format=csv " \
     "-l 1 > FILE.csv"
 
+#define HOST  ": send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
+#define LINKS ": for links, send the output of nccl-tests, rccl-tests or perftest (ib_write_bw -a)"
+
 // What to say if there is no step: text that people take for a log, by its head.
 static const char *refusal_of(struct str head)
 {
@@ -652,6 +655,34 @@ static const char *refusal_of(struct str head)
         {"GPU available: ", "found a log of Lightning, whose progress bar leaves no step in a "
                             "file: upload what its logger writes, metrics.csv or "
                             "events.out.tfevents.*, mostly in lightning_logs/version_N"},
+        {" NCCL INFO ",
+         "found what NCCL_DEBUG=INFO prints, and no training step: send a log of the "
+         "job that has its steps; for links, the output of nccl-tests; for a hang, "
+         "Flight Recorder dumps"},
+        {"nvbandwidth Version", "found what nvbandwidth prints" LINKS},
+        {"P2P Connectivity Matrix", "found what p2pBandwidthLatencyTest prints" LINKS},
+        {"# OSU MPI", "found what OSU micro-benchmarks print" LINKS},
+        {"procs -----------memory", "found samples of vmstat" HOST},
+        {"avg-cpu:  %user", "found samples of iostat" HOST},
+        {" %system  %guest ", "found samples of pidstat" HOST},
+        {"     %user     %nice   %system", "found samples of sar or mpstat" HOST},
+        {"CPU Efficiency: ", "found what seff prints of a Slurm job: use sacct -P -j JOB "
+                             "--format=JobID,JobName,State,ExitCode,Elapsed,NNodes,NodeList "
+                             "> sacct.txt"},
+        {":::MLLOG ", "found records of MLPerf (:::MLLOG), which are not read: send what the "
+                      "framework prints of its steps"},
+        {"Running DLIO ", "found a log of DLIO, a benchmark of storage" HOST},
+        {"): \"MainThread\"", "found stacks as py-spy dump prints them: use py-spy record "
+                              "-f speedscope -o FILE.json --pid PID; for a hang, send Flight "
+                              "Recorder dumps"},
+        {";<module> (", "found collapsed stacks, as of py-spy record -f raw: use py-spy record "
+                        "-f speedscope -o FILE.json --pid PID"},
+        {" | train_inner | ", "found a log of fairseq, whose steps are not read: send what it "
+                              "writes with --tensorboard-logdir, events.out.tfevents.*"},
+        {"Train time/batch: ", "found what Composer prints to a console, which is not read: send "
+                               "what its TensorboardLogger writes, events.out.tfevents.*"},
+        {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "
+                          "writes with --use_tensorboard, events.out.tfevents.*"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_find(head, str_of(known[i].has)) != SIZE_MAX)

@@ -44,6 +44,7 @@ static void a_log_is_no_trace_though_it_begins_with_a_bracket(void **state)
         "[0]: NCCL version 2.27.3\n",
         "{'loss': 2.3, 'step': 1}\n",
         "{{ template }}",
+        "\x1b[36mstarted\x1b[0m\n",
     };
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
         assert_refused(logs[i], "found text that is not JSON, perhaps a log, expected a trace");
@@ -52,6 +53,11 @@ static void a_log_is_no_trace_though_it_begins_with_a_bracket(void **state)
 static void json_without_an_event_is_named_by_what_it_holds(void **state)
 {
     (void)state;
+    assert_refused("{\"start\":{},\"intervals\":[]}", "results of iperf3");
+    assert_refused("{\"sysstat\":{\"hosts\":[]}}", "samples of sysstat");
+    assert_refused("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\"}}",
+                   "an answer of Prometheus's query API");
+    assert_refused("\"Step\",\"run-1 - train/loss\"\n1,2\n", "a chart that W&B or TensorBoard");
     assert_refused("[]", "found an empty list");
     assert_refused(" [ ] \n", "found an empty list");
     assert_refused("{}", "found an empty JSON object");

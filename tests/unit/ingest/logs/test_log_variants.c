@@ -382,6 +382,46 @@ static void equal_figures_of_two_steps_are_two_steps(void **state)
     assert_false(evidence.log.steps[1].more);
 }
 
+static void research_codes_print_steps_too(void **state)
+{
+    (void)state;
+    read_file(STR("step 0: train loss 10.98, val loss 10.99\n"
+                  "iter 0: loss 10.9886, time 36212.85ms, mfu -100.00%\n"
+                  "iter 10: loss 9.9000, time 564.14ms, mfu 38.85%\n"),
+              "a.log");
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_int_equal(evidence.log.steps[1].step, 10);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_MFU));
+    assert_value("nanoGPT", 1, LOG_LOSS, 9.9);
+    assert_value("nanoGPT", 1, LOG_STEP_S, 0.56414);
+    assert_value("nanoGPT", 1, LOG_MFU, 0.3885);
+    forget();
+    read_file(
+        STR("step    7/19560 | loss 10.90 (+nanz)| norm 15.30 (+nanz)| lr 8.60e-07 | 1235.50 ms "
+            "| 50.1% bf16 MFU | 424243 tok/s\n"),
+        "a.log");
+    assert_int_equal(evidence.log.steps[0].step, 7);
+    assert_value("llm.c", 0, LOG_LOSS, 10.9);
+    assert_value("llm.c", 0, LOG_GRAD_NORM, 15.3);
+    assert_value("llm.c", 0, LOG_STEP_S, 1.2355);
+    assert_value("llm.c", 0, LOG_MFU, 0.501);
+    assert_value("llm.c", 0, LOG_JOB_TOKENS_PER_S, 424243);
+    forget();
+    read_file(STR("\x1b[36m(TaskRunner pid=16292)\x1b[0m step:2 - actor/pg_loss:0.001 - "
+                  "perf/mfu/actor:0.298 - perf/max_memory_reserved_gb:2.0 - "
+                  "training/global_step:2.000 - timing_s/gen:74.1 - timing_s/step:96.6 - "
+                  "perf/throughput:5667.1\n"),
+              "a");
+    assert_int_equal(evidence.log.steps[0].step, 2);
+    assert_value("verl", 0, LOG_STEP_S, 96.6);
+    assert_value("verl", 0, LOG_TOKENS_PER_S, 5667.1);
+    assert_value("verl", 0, LOG_MEMORY_BYTES, 2147483648);
+    forget();
+    read_file(STR("Step 3 | loss:1.5971 lr:2e-05 gpu_resources:40600000003 \n"), "a.log");
+    assert_value("torchtune", 0, LOG_LOSS, 1.5971);
+    assert_value("torchtune", 0, LOG_LEARNING_RATE, 2e-5);
+}
+
 static void a_job_that_failed_before_its_first_step_says_why(void **state)
 {
     (void)state;
@@ -404,6 +444,13 @@ static void assert_refused(struct str text, const char *word)
 static void what_is_no_log_says_what_to_send(void **state)
 {
     (void)state;
+    assert_refused(STR("n1:4110:4110 [0] NCCL INFO Bootstrap : Using ib0\n"), "NCCL_DEBUG=INFO");
+    assert_refused(STR("procs -----------memory---------- ---swap--\n"), "vmstat");
+    assert_refused(STR("# OSU MPI-CUDA Allreduce Latency Test v7.5\n"), "nccl-tests");
+    assert_refused(STR("Job ID: 8812\nCPU Efficiency: 6.03% of 01:01:01\n"), "use sacct");
+    assert_refused(STR("Process 7: python train.py\nThread 7 (idle): \"MainThread\"\n"),
+                   "py-spy record");
+    assert_refused(STR(":::MLLOG {\"key\": \"train_loss\"}\n"), "MLPerf");
     assert_refused(STR("| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04 |\n"),
                    "nvidia-smi --query-gpu=");
     assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");
@@ -669,6 +716,7 @@ int main(void)
         TEST(pieces_of_a_line_of_kubernetes_are_joined),
         TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
+        TEST(research_codes_print_steps_too),
         TEST(deepspeed_and_megatron_may_print_the_same_step),
         TEST(a_timer_before_the_figures_is_of_the_same_step),
         TEST(a_timer_numbers_figures_without_a_bar),
