@@ -161,8 +161,22 @@ static const struct format *best_of_all(struct best best, const struct format_sa
     return best.format;
 }
 
+// A text may begin with a hole of NUL bytes, which its reader passes. If it is all that is seen,
+// the name has to tell. Text in UTF-16 or UTF-32 begins with fewer.
+static struct str after_hole(struct str head)
+{
+    enum { FEWEST = 8 };
+    size_t hole = 0;
+    while (hole < head.len && head.at[hole] == '\0')
+        hole++;
+    if (hole == FORMAT_HEAD_BYTES)
+        return STR("\n");
+    return hole < FEWEST || hole == head.len ? head : (struct str){head.at + hole, head.len - hole};
+}
+
 const struct format *format_find(struct str head, struct str filename)
 {
+    head = after_hole(head);
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, filename, &outline};
     return best_of_all(best_read(&sample), &sample);
@@ -177,6 +191,7 @@ const struct format *format_find_unread(struct str head, struct str filename)
 
 enum format_likeness format_like(const struct format *format, struct str head, struct str filename)
 {
+    head = after_hole(head);
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, filename, &outline};
     return likeness(format, &sample);

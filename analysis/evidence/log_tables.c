@@ -10,6 +10,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/stats/ordered.h"
 #include "analysis/stats/stats.h"
+#include "analysis/report/trust.h"
 #include "ingest/base/clock.h"
 
 #include <math.h>
@@ -343,6 +344,24 @@ static bool add_log(struct log_tables *tables, struct err *err)
     return row_end(&row, tables->report, err);
 }
 
+static bool doubt_holes(const struct log_tables *tables, struct err *err)
+{
+    if (!tables->book->nul_bytes)
+        return true;
+    const char *detail = arena_printf(tables->report->arena, err, "%.*s has holes of NUL bytes",
+                                      (int)tables->file.len, tables->file.at);
+    return detail &&
+           doubt_add(tables->report,
+                     &(struct doubt){.item = "log_holes",
+                                     .severity = "warning",
+                                     .count = (int64_t)tables->book->nul_bytes,
+                                     .detail = detail,
+                                     .effect = "what was written there is missing: it was "
+                                               "emptied while the job wrote on, or a node "
+                                               "crashed"},
+                     err);
+}
+
 bool log_tables_add(const struct evidence *evidence, struct str file, struct report *report,
                     struct err *err)
 {
@@ -354,7 +373,7 @@ bool log_tables_add(const struct evidence *evidence, struct str file, struct rep
     bool ok = log_sequence_of(book, &tables.scratch, &tables.sequence, err) &&
               add_log(&tables, err) && add_steps(&tables, err) &&
               log_curve_add(&tables.sequence, file, report, err) && add_events(&tables, err) &&
-              log_slow_add(book, &tables.sequence, file, report, err);
+              log_slow_add(book, &tables.sequence, file, report, err) && doubt_holes(&tables, err);
     arena_free(&tables.scratch);
     return ok;
 }

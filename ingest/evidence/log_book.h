@@ -72,7 +72,8 @@ struct log_event {
 };
 
 struct log_book {
-    bool utc; // times are UTC; otherwise of an unknown zone
+    bool utc;           // times are UTC; otherwise of an unknown zone
+    uint64_t nul_bytes; // in holes of the file
     struct log_step *steps;
     size_t step_count, step_cap;
     struct log_event *events;

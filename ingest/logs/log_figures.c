@@ -324,6 +324,8 @@ bool log_report(const struct evidence *evidence, struct figures *figures, struct
             report_writer(&steps);
     }
     figures_add(figures, (int64_t)book->event_count, "events");
+    if (book->nul_bytes)
+        figures_add(figures, (int64_t)book->nul_bytes, "nul_bytes");
     figures_add(figures, (int64_t)evidence->setting_count, "settings");
     budget_free(evidence->budget, numbers, numbers ? bytes : 0);
     return numbers;

@@ -609,6 +609,7 @@ static bool read_all(struct log_reader *reader, const struct format_input *input
               lines_open(&lines, input->source, input->budget, err);
     if (ok) {
         ok = take_blocks(reader, input, &lines, err);
+        reader->evidence->log.nul_bytes = lines.nul_bytes;
         lines_close(&lines);
     }
     log_marks_close(&reader->marks);

@@ -18,6 +18,19 @@ void lines_close(struct lines *lines)
     lines->bytes = NULL;
 }
 
+// Drops the NUL bytes of what was read.
+static size_t without_nuls(struct lines *lines, char *at, size_t len)
+{
+    size_t kept = 0;
+    if (!len || !memchr(at, '\0', len))
+        return len;
+    for (size_t i = 0; i < len; i++)
+        if (at[i] != '\0')
+            at[kept++] = at[i];
+    lines->nul_bytes += len - kept;
+    return kept;
+}
+
 // Appends a block to what is there, which moves to the front. False on failure.
 static bool read_more(struct lines *lines, struct err *err)
 {
@@ -35,7 +48,7 @@ static bool read_more(struct lines *lines, struct err *err)
         got = 0;
     }
     lines->ended = got == 0;
-    lines->to += got;
+    lines->to += without_nuls(lines, lines->bytes + lines->to, got);
     return true;
 }
 

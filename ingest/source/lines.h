@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of text from a stream, one at a time; LF or CRLF ends one.
+// Lines of text from a stream, one at a time; LF or CRLF ends one. NUL bytes are passed as if they
+// were not there: a log that is emptied while its job writes on, or whose node crashed, has holes
+// of them.
 #ifndef INGEST_SOURCE_LINES_H
 #define INGEST_SOURCE_LINES_H
 
@@ -12,7 +14,7 @@
 
 struct line {
     struct str text; // without its end; lives until the next line
-    uint64_t pos;    // of its first byte
+    uint64_t pos;    // of its first byte, without NUL bytes before it
     bool cut;        // the line is longer
 };
 
@@ -23,7 +25,8 @@ struct lines {
     size_t from, to; // of the bytes that were not taken
     uint64_t pos;    // of bytes[from]
     bool ended;
-    struct err damage; // why a damaged stream ended early, ERR_NONE otherwise
+    uint64_t nul_bytes; // that were passed
+    struct err damage;  // why a damaged stream ended early, ERR_NONE otherwise
 };
 
 // The source stays the caller's. Pair with lines_close, also on failure.

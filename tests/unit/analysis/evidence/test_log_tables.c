@@ -103,6 +103,15 @@ static void lines_of_several_ranks_are_one_step(void **state)
     assert_int_equal(figure(f, LOGS_MEMORY_BYTES), 103); // of another rank
 }
 
+static void holes_in_the_file_are_said(void **state)
+{
+    struct fixture *f = *state;
+    print_step(f, step_of(1, 1, 5));
+    f->evidence.log.nul_bytes = 4096;
+    assert_int_equal(figure(f, LOGS_STEPS), 1);
+    assert_int_equal(trust_count(&f->report, "log_holes"), 4096);
+}
+
 static void lines_of_two_parts_of_a_job_are_one_step(void **state)
 {
     struct fixture *f = *state;
@@ -477,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(lines_of_several_ranks_are_one_step),
+        TEST(holes_in_the_file_are_said),
         TEST(lines_of_two_parts_of_a_job_are_one_step),
         TEST(times_far_apart_are_no_step_times),
         TEST(a_log_that_always_restarts_has_few_rows_to_draw),

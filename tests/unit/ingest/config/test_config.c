@@ -396,6 +396,9 @@ static void the_first_row_of_accounting_is_the_job(void **state)
     assert_setting(&hand, "NNodes", "4");
     assert_setting(&hand, "User", "");
     config_hand_free(&hand);
+    config_hand_read(&hand, "logs/job-8812.out", "JobID|State|NNodes|\n7|COMPLETED|4|\n");
+    assert_setting(&hand, "NNodes", "4");
+    config_hand_free(&hand);
 }
 
 static void a_batch_script_has_options_and_variables(void **state)

@@ -422,6 +422,23 @@ static void research_codes_print_steps_too(void **state)
     assert_value("torchtune", 0, LOG_LEARNING_RATE, 2e-5);
 }
 
+// logrotate empties a file that its writer goes on with where it was.
+static void a_log_may_begin_with_a_hole(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    for (int i = 0; i < 9000; i++)
+        buf_putc(&text, '\0');
+    buf_puts(&text, MEGATRON "\n");
+    read_file((struct str){text.at, text.len}, "a.log");
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_int_equal(evidence.log.nul_bytes, 9000);
+    forget();
+    read_file((struct str){text.at + 8000, text.len - 8000}, "job7"); // its content is seen
+    assert_int_equal(evidence.log.step_count, 1);
+    buf_free(&text);
+}
+
 static void a_job_that_failed_before_its_first_step_says_why(void **state)
 {
     (void)state;
@@ -717,6 +734,7 @@ int main(void)
         TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
         TEST(research_codes_print_steps_too),
+        TEST(a_log_may_begin_with_a_hole),
         TEST(deepspeed_and_megatron_may_print_the_same_step),
         TEST(a_timer_before_the_figures_is_of_the_same_step),
         TEST(a_timer_numbers_figures_without_a_bar),

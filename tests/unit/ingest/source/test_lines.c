@@ -50,6 +50,12 @@ static void lines_end_in_any_way(void **state)
     assert_lines(STR("\n\r"), "0:0|,1:0|,");
 }
 
+static void holes_of_nul_bytes_are_passed(void **state)
+{
+    (void)state;
+    assert_lines(STR("\0\0\0a\n\0b\0c\n\0\0"), "0:1|a,2:2|bc,");
+}
+
 static void a_long_line_is_cut(void **state)
 {
     (void)state;
@@ -130,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_end_in_any_way),
+        cmocka_unit_test(holes_of_nul_bytes_are_passed),
         cmocka_unit_test(a_long_line_is_cut),
         cmocka_unit_test(many_lines_come_with_their_ends),
         cmocka_unit_test(a_line_too_long_for_many_ends_at_a_return_or_is_cut),
