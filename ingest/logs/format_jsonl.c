@@ -39,6 +39,7 @@ struct about {
     size_t step_key;   // of step_keys
     bool per_gpu;      // "tps" is of the job
     int64_t elapsed_s; // -1 unknown
+    bool whole;        // it ends as an object does
 };
 
 // Of the latest line that has an elapsed time.
@@ -83,13 +84,15 @@ static void note_about(struct about *about, struct str key, const struct json_li
 
 static struct about about_line(struct str text)
 {
-    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false, -1};
+    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false, -1, false};
     struct json_line line;
     struct json_line_value value;
     struct str key;
     if (json_line_open(&line, text))
         while (json_line_next(&line, &key, &value))
             note_about(&about, key, &value);
+    struct str rest = log_trim(line.rest);
+    about.whole = rest.len && *rest.at == '}';
     return about;
 }
 
@@ -140,7 +143,7 @@ static bool take_line(const struct format_input *input, const struct line *line,
     double number;
     if (!json_line_open(&object, text))
         return true;
-    input->evidence->metrics.records++;
+    input->evidence->metrics.records += about.whole; // the last may be half of one
     if (about.step == LOG_NO_STEP)
         return true;
     while (json_line_next(&object, &key, &value)) {
