@@ -18,8 +18,6 @@ bool run_figure_is_ordered(struct str metric)
 
 // --- filters ------------------------------------------------------------------------------------
 
-#define LIKE_PATTERN "LIKE ? ESCAPE '\\'"
-
 static void check_project(struct writing *to, const struct run_filters *filters, size_t at)
 {
     (void)at;
@@ -48,12 +46,10 @@ static void check_time(struct writing *to, const struct run_filters *filters, si
 }
 
 // From one name to the next: there are few of them, however many runs there are.
-#define GPUS_THAT(match)                                                                        \
+#define GPUS                                                                                    \
     "(WITH RECURSIVE model (gpu) AS (SELECT min(gpu) FROM run WHERE gpu IS NOT NULL UNION ALL " \
     "SELECT (SELECT min(gpu) FROM run WHERE gpu > model.gpu) FROM model "                       \
-    "WHERE model.gpu IS NOT NULL) SELECT gpu FROM model WHERE " match ")"
-#define GPUS      GPUS_THAT("instr(lower(gpu), lower(?)) > 0")
-#define GPUS_LIKE GPUS_THAT("gpu " LIKE_PATTERN)
+    "WHERE model.gpu IS NOT NULL) SELECT gpu FROM model WHERE instr(lower(gpu), lower(?)) > 0)"
 
 static void find_gpu(struct writing *to, const struct run_filters *filters, size_t at)
 {
@@ -115,30 +111,22 @@ static void check_tag(struct writing *to, const struct run_filters *filters, siz
 
 static void check_search(struct writing *to, const struct run_filters *filters, size_t at)
 {
-    static const char *const texts[] = {" AND (name " LIKE_PATTERN, " OR project " LIKE_PATTERN,
-                                        " OR note " LIKE_PATTERN, " OR gpu " LIKE_PATTERN,
-                                        " OR EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
-                                        "AND (\"key\" || '=' || value) " LIKE_PATTERN "))"};
     (void)at;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        writing_put_text(to, texts[i], filters->pattern);
+    writing_put_text(to,
+                     " AND EXISTS (SELECT 1 FROM run_text WHERE run_id = run.id "
+                     "AND text LIKE ? ESCAPE '\\')",
+                     filters->pattern);
 }
 
-// All runs with the text, each field by its own index. What costs least is first: a text that many
-// runs have is seldom looked for to the end.
+// The index takes no ESCAPE: it finds what the pattern may mean, of which the text itself decides.
 static void find_search(struct writing *to, const struct run_filters *filters, size_t at)
 {
-    static const char *const texts[] = {
-        "SELECT DISTINCT run_id FROM (SELECT id AS run_id FROM run WHERE project IN "
-        "(SELECT project FROM series WHERE project " LIKE_PATTERN,
-        ") UNION ALL SELECT id AS run_id FROM run WHERE gpu IN " GPUS_LIKE,
-        " UNION ALL SELECT id AS run_id FROM run WHERE note <> '' AND note " LIKE_PATTERN,
-        " UNION ALL SELECT id AS run_id FROM run WHERE name " LIKE_PATTERN,
-        " UNION ALL SELECT run_id FROM run_tag WHERE (\"key\" || '=' || value) " LIKE_PATTERN};
     (void)at;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        writing_put_text(to, texts[i], filters->pattern);
-    writing_put(to, ") AS matching");
+    writing_put_text(to,
+                     "SELECT run_id FROM run_text_index AS part CROSS JOIN run_text "
+                     "ON run_text.id = part.rowid WHERE part.text LIKE ?",
+                     filters->loose);
+    writing_put_text(to, " AND run_text.text LIKE ? ESCAPE '\\'", filters->pattern);
 }
 
 struct filter_kind {
@@ -241,61 +229,18 @@ static bool count_alone(struct run_filters *filters, struct run_filter *filter, 
     return writing_read_numbers(filters->db, &count, &filter->runs, 1, err);
 }
 
-// Of the newest runs that match the ordered filters: how many match the others, too, and how many
-// were looked at. If only is not NULL: for that filter alone.
-static void write_count_of_newest(struct writing *to, const struct run_filters *filters,
-                                  const struct run_filter *only)
-{
-    writing_put(to, "SELECT CAST(coalesce(sum(CASE WHEN TRUE");
-    for (size_t i = 0; i < filters->count; i++)
-        if (!filters->all[i].kind->is_in_order && (!only || only == &filters->all[i]))
-            filters->all[i].kind->check(to, filters, filters->all[i].at);
-    writing_put(
-        to, " THEN 1 ELSE 0 END), 0) AS BIGINT), count(*) FROM (SELECT id, name, project, note, "
-            "gpu FROM run WHERE TRUE");
-    for (size_t i = 0; i < filters->count; i++)
-        if (filters->all[i].kind->is_in_order && !only)
-            filters->all[i].kind->check(to, filters, filters->all[i].at);
-    writing_put_i64(to, " ORDER BY created_ns DESC, id LIMIT ?) AS run", NEWEST + 1);
-}
-
-// Whether enough of the newest runs have the text that going through them in order soon finds a
-// page.
-static bool is_frequent(struct run_filters *filters, const struct run_filter *filter,
-                        bool *frequent, struct err *err)
-{
-    enum { ONE_OF = 20 };
-    struct writing count = run_filters_begin(filters);
-    uint64_t numbers[2];
-    write_count_of_newest(&count, filters, filter);
-    if (!writing_read_numbers(filters->db, &count, numbers, 2, err))
-        return false;
-    *frequent = numbers[1] > NEWEST && numbers[0] > NEWEST / ONE_OF;
-    return true;
-}
-
 // A search costs most: it comes last, and only if no other filter has few runs.
-static bool should_count(struct run_filters *filters, const struct run_filter *filter, bool *should,
-                         struct err *err)
+static bool should_count(const struct run_filters *filters, const struct run_filter *filter)
 {
-    bool frequent = false;
-    *should = filter->kind->is_indexed;
-    if (filter->kind != &by_search)
-        return true;
-    if (!filters->few && !is_frequent(filters, filter, &frequent, err))
-        return false;
-    *should = !filters->few && !frequent;
-    return true;
+    return filter->kind->is_indexed && (filter->kind != &by_search || !filters->few);
 }
 
 static bool find_few(struct run_filters *filters, struct err *err)
 {
     for (size_t i = 0; i < filters->count; i++) {
         struct run_filter *filter = &filters->all[i];
-        bool should;
         filter->runs = MANY + 1;
-        if (!should_count(filters, filter, &should, err) ||
-            (should && !count_alone(filters, filter, err)))
+        if (should_count(filters, filter) && !count_alone(filters, filter, err))
             return false;
         if (filter->runs <= MANY && (!filters->few || filter->runs < filters->few->runs))
             filters->few = filter;
@@ -333,12 +278,11 @@ static void write_count_of_series(struct writing *to, const struct run_query *qu
         writing_put_text(to, " AND series = ?", query->series);
 }
 
-// A single filter with an index was counted already, unless it is a search, which may have been
-// skipped. The count includes runs in the bin, but those are few.
+// A single filter with an index was counted already. The count includes runs in the bin, but those
+// are few.
 static bool is_counted(const struct run_filters *filters)
 {
-    return filters->count == 1 && filters->all[0].kind->is_indexed &&
-           filters->all[0].kind != &by_search;
+    return filters->count == 1 && filters->all[0].kind->is_indexed;
 }
 
 // With filters that are looked up run by run.
@@ -348,6 +292,23 @@ static bool has_lookups(const struct run_filters *filters)
     for (size_t i = 0; i < filters->count; i++)
         has |= !filters->all[i].kind->is_in_order;
     return has;
+}
+
+// Of the newest runs that match the ordered filters: how many match the others, too, and how many
+// were looked at.
+static void write_count_of_newest(struct writing *to, const struct run_filters *filters)
+{
+    writing_put(to, "SELECT CAST(coalesce(sum(CASE WHEN TRUE");
+    for (size_t i = 0; i < filters->count; i++)
+        if (!filters->all[i].kind->is_in_order)
+            filters->all[i].kind->check(to, filters, filters->all[i].at);
+    writing_put(
+        to,
+        " THEN 1 ELSE 0 END), 0) AS BIGINT), count(*) FROM (SELECT id, gpu FROM run WHERE TRUE");
+    for (size_t i = 0; i < filters->count; i++)
+        if (filters->all[i].kind->is_in_order)
+            filters->all[i].kind->check(to, filters, filters->all[i].at);
+    writing_put_i64(to, " ORDER BY created_ns DESC, id LIMIT ?) AS run", NEWEST + 1);
 }
 
 // Counts the entries of one index.
@@ -364,7 +325,7 @@ static void write_count(struct writing *to, const struct run_filters *filters)
         writing_put(to, "SELECT count(*), 0 ");
         run_filters_put(to, filters);
     } else if (has_lookups(filters)) {
-        write_count_of_newest(to, filters, NULL);
+        write_count_of_newest(to, filters);
     } else {
         write_count_in_order(to, filters);
     }

@@ -2,8 +2,7 @@
 // The filters of a list of runs. Where a filter has few runs they are found by its index; where
 // each has many, runs are looked at in the order that is asked for. Nothing is counted beyond
 // RUN_FILTERS_MANY of one filter; of several, which are looked up run by run, only the newest are
-// counted. A search for a text that few runs have still reads the indexes of all its fields, in a
-// time that grows with the runs.
+// counted. Searches of one or two letters that few runs have read the texts of all.
 #ifndef SERVER_RUN_FILTERS_H
 #define SERVER_RUN_FILTERS_H
 
@@ -35,11 +34,12 @@ struct run_filter {
     uint64_t runs; // it has alone, up to RUN_FILTERS_MANY + 1
 };
 
-// The first four are given.
+// The first five are given.
 struct run_filters {
     struct db *db;
     const struct run_query *query;
     struct str pattern; // of its search
+    struct str loose;   // the same without a character for escapes: may match more
     struct arena *arena;
     struct run_filter *all;
     size_t count;

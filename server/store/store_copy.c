@@ -319,7 +319,8 @@ bool store_copy_compare(struct store_copy *copy, const struct store_copy_watch *
 
 bool store_copy_end(struct store_copy *copy, struct err *err)
 {
-    return sql_execute(copy->to, "UPDATE leader SET role = 'copied' WHERE role = 'copy'", err);
+    return runs_index_texts(copy->to, err) &&
+           sql_execute(copy->to, "UPDATE leader SET role = 'copied' WHERE role = 'copy'", err);
 }
 
 // --- services -----------------------------------------------------------------------------------

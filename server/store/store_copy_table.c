@@ -34,6 +34,7 @@ const struct copied_table copied_tables[] = {
     {"run_table", {"run_id", "name"}, NULL, FEW, false},
     {"run_table_part", {"run_id", "name", "part"}, NULL, FEW, false},
     {"run_tag", {"run_id", "key"}, NULL, MANY, false},
+    {"run_text", {"id"}, NULL, MANY, true},
     {"saved_view", {"id"}, NULL, MANY, false},
     {"series", {"project", "series"}, NULL, MANY, false},
     {"token", {"id"}, NULL, MANY, false},

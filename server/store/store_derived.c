@@ -70,6 +70,69 @@ bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id, 
     return sql_run(&stmt);
 }
 
+// --- the text of a run --------------------------------------------------------------------------
+
+#define LINE "'\n'"
+#define TAGS                                                                              \
+    "coalesce((SELECT group_concat(pair, " LINE ") FROM (SELECT \"key\" || '=' || value " \
+    "AS pair FROM run_tag WHERE run_id = stored_run.id ORDER BY \"key\") AS pairs), '')"
+
+#define TEXT                                                       \
+    "coalesce(deleted_name, name) || " LINE " || project || " LINE \
+    " || coalesce(gpu, '') || " LINE " || note || " LINE " || " TAGS
+
+// PostgreSQL keeps its index itself.
+static bool has_index_beside(const struct db *db)
+{
+    return db->kind == &db_sqlite;
+}
+
+// An index without the texts wants to know what it forgets.
+static bool forget_text(struct db *db, struct str run_id, struct err *err)
+{
+    return !has_index_beside(db) ||
+           sql_run_with(db,
+                        "INSERT INTO run_text_index (run_text_index, rowid, text) "
+                        "SELECT 'delete', id, text FROM run_text WHERE run_id = ?",
+                        run_id, err);
+}
+
+static bool index_text(struct db *db, struct str run_id, struct err *err)
+{
+    return !has_index_beside(db) || sql_run_with(db,
+                                                 "INSERT INTO run_text_index (rowid, text) "
+                                                 "SELECT id, text FROM run_text WHERE run_id = ?",
+                                                 run_id, err);
+}
+
+static bool set_text(struct db *db, struct str run_id, struct err *err)
+{
+    return forget_text(db, run_id, err) &&
+           sql_run_with(db,
+                        "INSERT INTO run_text (run_id, text) SELECT id, " TEXT
+                        " FROM stored_run WHERE id = ? ON CONFLICT (run_id) "
+                        "DO UPDATE SET text = excluded.text",
+                        run_id, err) &&
+           index_text(db, run_id, err);
+}
+
+bool runs_note_text(struct db *db, struct str run_id, struct err *err)
+{
+    char changes[2];
+    return read_text(db,
+                     "SELECT 'y' FROM stored_run LEFT JOIN run_text ON run_id = stored_run.id "
+                     "WHERE stored_run.id = ? "
+                     "AND text IS DISTINCT FROM " TEXT,
+                     run_id, changes, sizeof changes, err) &&
+           (!changes[0] || set_text(db, run_id, err));
+}
+
+bool runs_index_texts(struct db *db, struct err *err)
+{
+    return !has_index_beside(db) ||
+           sql_execute(db, "INSERT INTO run_text_index (run_text_index) VALUES ('rebuild')", err);
+}
+
 // --- series -------------------------------------------------------------------------------------
 
 #define OF_RUN(condition) \
@@ -198,6 +261,7 @@ static bool drop_run(struct db *db, struct str run_id, struct arena *arena, stru
                      "UNION ALL SELECT 'trace_file', id FROM stored_run WHERE id = ?1 "
                      "ON CONFLICT DO NOTHING",
                      run_id, err) &&
+        forget_text(db, run_id, err) &&
         sql_run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = blobs_release(db, names[i], err);

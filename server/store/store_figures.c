@@ -180,7 +180,9 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
         sql_bind_text_if(&stmt, known, known ? shortened(cell->s) : STR(""));
         sql_bind_text(&stmt, run_id);
         bool judged_by = columns[i] == RUN_SUMMARY_GPU; // runs of a series are compared on one GPU
-        if (!sql_run(&stmt) || (judged_by && db_changes(db) && !series_note_point(db, run_id, err)))
+        if (!sql_run(&stmt) ||
+            (judged_by && db_changes(db) &&
+             !(series_note_point(db, run_id, err) && runs_note_text(db, run_id, err))))
             return false;
     }
     return true;

@@ -259,7 +259,7 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
     return sql_run(&stmt) && series_join(db, *id, err) &&
            merge_tags(db, *id, request->tags, request->tag_count, err) &&
            meta_merge(db, *id, request->meta, request->meta_count, err) &&
-           set_asked_steps(db, *id, request, err);
+           set_asked_steps(db, *id, request, err) && runs_note_text(db, *id, err);
 }
 
 static bool set_world_size(struct db *db, struct str id, int64_t size, struct err *err)
@@ -286,7 +286,7 @@ static bool update_run(struct db *db, const struct run_request *request, struct 
            (request->world_size <= 0 || set_world_size(db, id, request->world_size, err)) &&
            merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&
-           set_asked_steps(db, id, request, err);
+           set_asked_steps(db, id, request, err) && runs_note_text(db, id, err);
 }
 
 // The same for a run that the caller may not change: what is already there may be repeated.
@@ -486,7 +486,8 @@ static bool patch_run(struct db *db, struct str id, const struct run_patch *patc
            (!patch->forgets_tags || sql_run_with(db, FORGET_TAGS, id, err)) &&
            merge_tags(db, id, patch->tags, patch->tag_count, err) &&
            meta_merge(db, id, patch->meta, patch->meta_count, err) &&
-           set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
+           set_steps(db, id, patch->step_pattern, patch->warmup_steps, err) &&
+           runs_note_text(db, id, err);
 }
 
 bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,

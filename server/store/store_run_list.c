@@ -215,9 +215,12 @@ bool store_list_runs(struct store *store, const struct run_query *query, struct 
 {
     *list = (struct run_list){0};
     struct str pattern = sql_like(arena, query->search, err);
+    struct str loose = sql_like_more(arena, query->search, err);
     struct txn txn;
-    if (!pattern.at || !check_sorts(query, err) || !txn_begin(store, DB_READ, &txn, err))
+    if (!pattern.at || !loose.at || !check_sorts(query, err) ||
+        !txn_begin(store, DB_READ, &txn, err))
         return false;
-    struct run_filters filters = {.db = txn.db, .query = query, .pattern = pattern, .arena = arena};
+    struct run_filters filters = {
+        .db = txn.db, .query = query, .pattern = pattern, .loose = loose, .arena = arena};
     return txn_end(&txn, list_runs(&filters, list, err), err);
 }

@@ -151,7 +151,7 @@ bool sql_touch_run(struct db *db, struct str run_id, struct err *err)
     return true;
 }
 
-struct str sql_like(struct arena *arena, struct str text, struct err *err)
+static struct str like(struct arena *arena, struct str text, bool escapes, struct err *err)
 {
     if (text.len == 0)
         return (struct str){"", 0};
@@ -161,10 +161,21 @@ struct str sql_like(struct arena *arena, struct str text, struct err *err)
     size_t len = 0;
     out[len++] = '%';
     for (size_t i = 0; i < text.len; i++) {
-        if (strchr("%_\\", text.at[i]) && text.at[i])
+        bool special = strchr("%_\\", text.at[i]) && text.at[i];
+        if (special && escapes)
             out[len++] = '\\';
-        out[len++] = text.at[i];
+        out[len++] = special && !escapes ? '_' : text.at[i];
     }
     out[len++] = '%';
     return (struct str){out, len};
+}
+
+struct str sql_like(struct arena *arena, struct str text, struct err *err)
+{
+    return like(arena, text, true, err);
+}
+
+struct str sql_like_more(struct arena *arena, struct str text, struct err *err)
+{
+    return like(arena, text, false, err);
 }

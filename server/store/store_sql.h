@@ -58,6 +58,8 @@ MUST_CHECK bool sql_touch_run(struct db *db, struct str run_id, struct err *err)
 
 // "%text%" for LIKE ... ESCAPE '\\', or "" for an empty text; NULL text on failure.
 MUST_CHECK struct str sql_like(struct arena *arena, struct str text, struct err *err);
+// For LIKE without ESCAPE: what would need one is any character.
+MUST_CHECK struct str sql_like_more(struct arena *arena, struct str text, struct err *err);
 
 // --- the database -------------------------------------------------------------------------------
 
@@ -228,6 +230,10 @@ MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struc
 MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id,
                                     struct err *err);
 MUST_CHECK bool runs_count_jobs(struct db *db, struct str run_id, struct err *err);
+// What a search looks in: call after the run's name, project, GPU, note or tags were set.
+MUST_CHECK bool runs_note_text(struct db *db, struct str run_id, struct err *err);
+// Makes the index of all texts again, where rows were written by other means.
+MUST_CHECK bool runs_index_texts(struct db *db, struct err *err);
 // Call series_join for a run that is new in its series, series_leave before one is deleted or
 // moved.
 MUST_CHECK bool series_join(struct db *db, struct str run_id, struct err *err);

@@ -20,6 +20,10 @@ static const char *const copies[] = {
     "WHERE run_id = ?3 AND ?2 > 0",
     "INSERT INTO run_tag (run_id, \"key\", value) SELECT ?1, \"key\", value FROM run_tag "
     "WHERE run_id = ?3 AND ?2 > 0 AND \"key\" <> 'tables'",
+    "INSERT INTO run_text (run_id, text) SELECT id, name || '\n' || project || '\n' || "
+    "coalesce(gpu, '') || '\n' || note || '\n' || coalesce((SELECT group_concat(\"key\" || '=' || "
+    "value, '\n') FROM run_tag WHERE run_id = id AND ?2 > 0), '') FROM stored_run "
+    "WHERE id = ?1 AND id <> ?3",
 };
 enum { COPIES = sizeof copies / sizeof *copies };
 
@@ -36,7 +40,7 @@ enum { COPIES = sizeof copies / sizeof *copies };
     "world_size, events, text_bytes, parse_ns, analyze_ns, join_bytes FROM trace WHERE id = "     \
     "(SELECT id FROM trace WHERE run_id = ?5 AND rank = 0)"
 
-// After all runs: their series, and an alert of each.
+// After all runs: their series, an alert of each, and the index of their texts.
 static const char *const totals[] = {
     "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged, points, "
     "last_point, step_median_ns, change_share) SELECT project, series, count(*), "
@@ -47,6 +51,7 @@ static const char *const totals[] = {
     "substr(last_point, 3), last_point, project, series, 'change', 0.05, "
     "CASE WHEN runs % 20 = 0 THEN 'new' ELSE 'fixed' END, last_ns, last_ns, 'step_median_ns', "
     "1000000, 1050000, 0.05 FROM series WHERE series LIKE 'more-%'",
+    "INSERT INTO run_text_index (run_text_index) VALUES ('rebuild')",
 };
 
 struct more {

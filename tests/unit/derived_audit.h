@@ -38,6 +38,12 @@ static const struct {
     {"world size of the run",
      "SELECT id FROM stored_run AS r WHERE traced_world_size IS DISTINCT FROM "
      "(SELECT max(world_size) FROM trace WHERE run_id = r.id)"},
+    {"text that is searched",
+     "SELECT r.id FROM stored_run AS r LEFT JOIN run_text ON run_id = r.id WHERE text IS DISTINCT "
+     "FROM "
+     "coalesce(deleted_name, name) || '\n' || project || '\n' || coalesce(gpu, '') || '\n' || note "
+     "|| '\n' || coalesce((SELECT group_concat(pair, '\n') FROM (SELECT \"key\" || '=' || value "
+     "AS pair FROM run_tag WHERE run_id = r.id ORDER BY \"key\") AS pairs), '')"},
     {"series that is wrong",
      "SELECT series FROM (" AUDIT_SERIES_KEPT " EXCEPT " AUDIT_SERIES_WANTED ") AS wrong"},
     {"series that is missing",

@@ -18,6 +18,9 @@ static const char *const many_runs =
     "INSERT INTO run_tag (run_id, \"key\", value) SELECT id, 'all', 'yes' FROM stored_run;"
     "INSERT INTO run_tag (run_id, \"key\", value) SELECT id, 'few', 'yes' FROM stored_run "
     "WHERE project = 'small';"
+    "INSERT INTO run_text (run_id, text) SELECT id, name || '\n' || project || '\n' || gpu || '\n' "
+    "|| note || '\nall=yes' || CASE WHEN project = 'small' THEN '\nfew=yes' ELSE '' END "
+    "FROM stored_run;"
     "INSERT INTO figure (run_id, metric, value, source) SELECT id, 'step_median_ns', "
     "CASE WHEN project = 'small' THEN 9000000 ELSE 1000000 + created_ns % 1000 END, 'trace' "
     "FROM stored_run WHERE created_ns % 200 <> 3;"
@@ -84,6 +87,26 @@ static inline void expect_list(struct fixture *f, const struct asked *asked)
 
 #define BY(name, down) .sorts = {{STR(name), down}}, .sort_count = 1
 
+static inline void search_many_runs(struct fixture *f)
+{
+    const struct asked lists[] = {
+        {{.search = STR("RUN-59")}, "name LIKE 'run-59%'", NEWEST},
+        {{.search = STR("odd one")}, "note <> ''", NEWEST},
+        {{.search = STR("few=y")}, TAGGED("few"), NEWEST},
+        {{.search = STR("h200"), .project = STR("big")},
+         "gpu = 'NVIDIA H200' AND project = 'big'",
+         NEWEST},
+        {{.search = STR("mal")}, "project = 'small'", NEWEST},
+        {{.search = STR("un")}, "1 = 1", NEWEST},
+        {{.search = STR("%")}, "1 = 0", NEWEST},
+        {{.search = STR("run_59")}, "1 = 0", NEWEST},
+        {{.search = STR("the odd\\")}, "1 = 0", NEWEST},
+        {{.search = STR("w-y")}, "1 = 0", NEWEST},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        expect_list(f, &lists[i]);
+}
+
 static inline void list_many_runs(struct fixture *f)
 {
     const struct run_tag on_all = {STR("all"), STR("yes")}, on_few = {STR("few"), STR("")},
@@ -132,20 +155,14 @@ static inline void list_many_runs(struct fixture *f)
          "1 = 1",
          VALUE("mfu") " NULLS LAST, CASE WHEN " VALUE("mfu") " IS NULL THEN -created_ns END, id"},
         {{BY("hfu", true)}, "1 = 1", NEWEST},
-        {{.search = STR("RUN-59")}, "name LIKE 'run-59%'", NEWEST},
-        {{.search = STR("odd one")}, "note <> ''", NEWEST},
-        {{.search = STR("few=y")}, TAGGED("few"), NEWEST},
-        {{.search = STR("h200"), .project = STR("big")},
-         "gpu = 'NVIDIA H200' AND project = 'big'",
-         NEWEST},
-        {{.search = STR("mal")}, "project = 'small'", NEWEST},
-        {{.search = STR("un")}, "1 = 1", NEWEST},
-        {{.search = STR("%")}, "1 = 0", NEWEST},
     };
     db_raw_run(f->path, many_runs);
+    if (is_on_sqlite(f))
+        db_raw_run(f->path, "INSERT INTO run_text_index (run_text_index) VALUES ('rebuild')");
     f->audits = AUDITS_PER_TEST; // rows that no operation wrote
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         expect_list(f, &lists[i]);
+    search_many_runs(f);
 }
 
 #endif

@@ -67,10 +67,9 @@ static void list_among_many(void)
 static const struct {
     const char *sql, *plan, *why;
 } allowed[] = {
-    {"FROM run WHERE TRUE", "SCAN stored_run",
-     "a page of runs that many match, in an order; a search"},
-    {"SELECT DISTINCT run_id FROM (SELECT id AS run_id FROM run WHERE project IN", "SCAN ",
-     "a search for a text that few runs have: each field's index alone"},
+    {"FROM run WHERE TRUE", "SCAN stored_run", "a page of runs that many match, in an order"},
+    {"AS pairs", "SCAN pairs", "the tags of one run"},
+    {"part.text LIKE ?", "SCAN part VIRTUAL TABLE INDEX 0:L0", "what the index finds"},
     {"AS found", "SCAN found", "up to 5,000 runs"},
     {"ORDER BY created_ns DESC, id LIMIT ?) AS run", "SCAN run", "the newest 5,000"},
     {"AS bounded", "SCAN bounded", "the same"},
@@ -156,6 +155,8 @@ static int judge(sqlite3 *db, const char *sql)
 
 static bool reads_tables(const char *sql)
 {
+    if (strstr(sql, "'main'.'run_text")) // the index reads its own tables
+        return false;
     if (strstr(sql, "FROM run AS truth") || strstr(many_runs, sql)) // what a test compares with
         return false;
     return strncmp(sql, "SELECT", 6) == 0 || strncmp(sql, "INSERT", 6) == 0 ||
