@@ -29,6 +29,34 @@ static void a_note_may_be_as_long_as_it_is_said_to(void **state)
     assert_true(str_equal(list.runs[0].note, note));
 }
 
+static void expect_found(struct fixture *f, const char *text, uint64_t runs)
+{
+    struct run_query query = {.search = str_of(text), .limit = 2};
+    struct run_list list;
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, runs);
+}
+
+static void a_search_finds_what_a_run_is_called_now(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct run_tag tag = {STR("branch"), STR("main")};
+    struct str name = STR("second");
+    struct run_request request = named("first");
+    struct run_patch patch = {.name = &name, .tags = &tag, .tag_count = 1};
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    expect_found(f, "firs", 1);
+    assert_ok(f, store_patch_run(f->store, run.id, &patch, STORE_ANY, &f->err));
+    expect_found(f, "firs", 0);
+    expect_found(f, "CON", 1);
+    expect_found(f, "branch=mai", 1);
+    assert_ok(f, store_delete_run(f->store, run.id, STORE_ANY, &f->err));
+    if (is_on_sqlite(f)) // an index that has what its texts lack fails
+        db_raw_run(f->path, "INSERT INTO run_text_index (run_text_index, rank) "
+                            "VALUES ('integrity-check', 1)");
+}
+
 // As after some were deleted.
 static void a_page_past_the_end_adds_no_runs(void **state)
 {
@@ -48,6 +76,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lists_of_many_runs_are_what_their_rows_say, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_page_past_the_end_adds_no_runs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_search_finds_what_a_run_is_called_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_note_may_be_as_long_as_it_is_said_to, set_up, tear_down),
     };
     return run_on_each_kind(tests);
