@@ -156,6 +156,23 @@ bool sql_run(struct stmt *stmt)
     return sql_end(stmt);
 }
 
+void sql_step_later(struct stmt *stmt)
+{
+    bool (*run_later)(struct stmt *) = stmt->db->kind->run_later;
+    if (!run_later) {
+        sql_step(stmt);
+        return;
+    }
+    stmt->failed = stmt->failed || !run_later(stmt);
+    sql_reset(stmt);
+}
+
+bool sql_run_later(struct stmt *stmt)
+{
+    sql_step_later(stmt);
+    return sql_end(stmt);
+}
+
 bool sql_execute(struct db *db, const char *text, struct err *err)
 {
     struct stmt stmt = sql_begin(db, text, err);

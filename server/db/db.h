@@ -69,6 +69,9 @@ struct db_kind {
     bool (*bind_text)(struct stmt *stmt, struct str value, bool copy);
     bool (*bind_bytes)(struct stmt *stmt, struct str value);
     enum db_step (*step)(struct stmt *stmt);
+    // Sends a statement whose answer is awaited with that of a later one. NULL: answers are there
+    // at once.
+    bool (*run_later)(struct stmt *stmt);
     bool (*reset)(struct stmt *stmt);
     bool (*finish)(struct stmt *stmt);
     bool (*is_null)(const struct stmt *stmt, int column);
@@ -119,6 +122,8 @@ extern const struct db_kind db_sqlite, db_postgres;
 // The first member of each kind's connection struct.
 struct db {
     const struct db_kind *kind;
+    int64_t front_ns;       // due_ns of the job that was claimed last (store_claim.c)
+    int64_t front_until_ns; // how long (clock_mono_ns) claims may look from there on
 };
 
 // --- connections --------------------------------------------------------------------------------
@@ -172,6 +177,10 @@ void sql_reset(struct stmt *stmt);
 
 // sql_step and sql_end for a statement without results.
 MUST_CHECK bool sql_run(struct stmt *stmt);
+// Like sql_run, in a writing transaction, for a statement of which only a failure matters: that may
+// come with a later statement, or the commit. Saves the way to the database and back.
+MUST_CHECK bool sql_run_later(struct stmt *stmt);
+void sql_step_later(struct stmt *stmt); // the same of sql_step
 // Like sql_run, from the statement's text.
 MUST_CHECK bool sql_execute(struct db *db, const char *text, struct err *err);
 // Runs all statements of a text.

@@ -11,17 +11,16 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define NOW_NS "CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)"
 #define BEGIN_WITH(settings, lock)                                              \
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " settings "SELECT " lock \
     "(hashtextextended(current_schema(), 0));"                                  \
-    "SELECT CAST(pg_current_xact_id() AS TEXT)"
+    "SELECT CAST(pg_current_xact_id() AS TEXT), " NOW_NS
 #define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
-// A claim uses the queue's index even before the table was analyzed: with default statistics the
-// planner would read every waiting job. So one plan stays right.
+// A claim goes along the queue's index even before the table was analyzed: with default statistics
+// the planner would read every waiting job.
 #define BEGIN_CLAIM                                                                \
-    BEGIN_WITH("SET LOCAL plan_cache_mode = force_generic_plan; "                  \
-               "SET LOCAL enable_seqscan = off; "                                  \
-               "SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; ", \
+    BEGIN_WITH("SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; ", \
                "pg_advisory_xact_lock_shared")
 
 enum { BEGIN_SIZE = 400 };
@@ -46,8 +45,12 @@ static int64_t changes(struct db *db)
 
 static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)", err);
+    const struct db_postgres *pg = db_postgres_of(db);
+    if (pg->is_writing) {
+        *now_ns = pg->begun_ns + clock_mono_ns() - pg->begun_mono_ns;
+        return true;
+    }
+    struct stmt stmt = sql_begin(db, "SELECT " NOW_NS, err);
     *now_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt);
 }
@@ -111,6 +114,14 @@ static void write_begin(const struct db_postgres *pg, enum db_access access, cha
                  (long long)(left_ms > 1 ? left_ms : 1));
 }
 
+// Its number, and when it got its turn.
+static void note_begin(struct db_postgres *pg, const PGresult *result)
+{
+    snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
+    pg->begun_ns = strtoll(pg->pq.value(result, 0, 1), NULL, 10);
+    pg->begun_mono_ns = clock_mono_ns();
+}
+
 static bool try_begin(struct db_postgres *pg, enum db_access access, struct err *err)
 {
     char text[BEGIN_SIZE];
@@ -122,10 +133,10 @@ static bool try_begin(struct db_postgres *pg, enum db_access access, struct err 
     if (!ok)
         postgres_fail(pg, result, err);
     else if (access != DB_READ)
-        snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
+        note_begin(pg, result);
     pg->pq.clear(result);
     pg->in_transaction = !pg->is_lost;
-    pg->is_claim = access == DB_CLAIM;
+    pg->is_writing = access != DB_READ;
     return ok;
 }
 
@@ -177,9 +188,18 @@ static bool was_committed(struct db_postgres *pg, struct err *err)
                    "look, or send it again");
 }
 
+// With the statements before it, if they are not answered yet.
+static PGresult *send_commit(struct db_postgres *pg)
+{
+    if (!pg->pending)
+        return pg->pq.execute(pg->conn, "COMMIT");
+    pg->pending += pg->pq.send_with(pg->conn, "COMMIT", 0, NULL, NULL, NULL, NULL, 0);
+    return postgres_settle(pg);
+}
+
 static bool end(struct db_postgres *pg, struct err *err)
 {
-    PGresult *result = pg->pq.execute(pg->conn, "COMMIT");
+    PGresult *result = send_commit(pg);
     bool ok = result && pg->pq.result_status(result) == PGRES_COMMAND_OK;
     if (!ok)
         postgres_fail(pg, result, err);
@@ -193,7 +213,8 @@ static bool commit(struct db *db, struct err *err)
 {
     struct db_postgres *pg = db_postgres_of(db);
     bool ok = end(pg, err);
-    pg->in_transaction = pg->is_claim = false;
+    pg->in_transaction = !ok && !pg->is_lost; // it still is if a statement sent before failed
+    pg->is_writing = false;
     pg->deadline_ns = 0;
     return ok || (pg->is_lost && pg->transaction[0] && was_committed(pg, err));
 }
@@ -201,9 +222,11 @@ static bool commit(struct db *db, struct err *err)
 static void rollback(struct db *db)
 {
     struct db_postgres *pg = db_postgres_of(db);
+    if (pg->pending)
+        pg->pq.clear(postgres_settle(pg));
     if (pg->in_transaction && !pg->is_lost)
         pg->pq.clear(pg->pq.execute(pg->conn, "ROLLBACK"));
-    pg->in_transaction = pg->is_claim = false;
+    pg->in_transaction = pg->is_writing = false;
     pg->deadline_ns = 0;
 }
 
@@ -300,6 +323,7 @@ const struct db_kind db_postgres = {
     .bind_text = postgres_bind_text,
     .bind_bytes = postgres_bind_bytes,
     .step = postgres_step,
+    .run_later = postgres_run_later,
     .reset = postgres_reset,
     .finish = postgres_finish,
     .is_null = postgres_column_is_null,

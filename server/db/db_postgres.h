@@ -6,7 +6,16 @@
 #include "server/db/db.h"
 #include "server/db/libpq.h"
 
-enum { POSTGRES_MOST_KEPT = 24 };
+enum { POSTGRES_MOST_PLANS = 128 };
+
+// A statement that the server has planned for a connection.
+struct postgres_plan {
+    char *text; // NULL: none
+    Oid *types; // of its parameters
+    int count;
+    uint64_t hash; // of the text
+    uint64_t used; // the higher, the later
+};
 
 struct db_postgres {
     struct db db;
@@ -14,14 +23,17 @@ struct db_postgres {
     PGconn *conn;
     enum db_access access;
     bool in_transaction;
-    bool is_claim;       // the transaction claims
+    bool is_writing;     // the transaction writes
     bool is_lost;        // the connection, which is reopened before its next use
     int64_t deadline_ns; // of the reading transaction, 0: none
     int64_t changes;
-    char transaction[24];           // the number of the writing one
-    atomic_ullong data_bytes;       // when they were last read
-    char *kept[POSTGRES_MOST_KEPT]; // statements that the server has planned for this connection
-    int kept_count;
+    char transaction[24];     // the number of the writing one
+    int64_t begun_ns;         // when it began, by the server's clock
+    int64_t begun_mono_ns;    // and by ours
+    atomic_ullong data_bytes; // when they were last read
+    struct postgres_plan plans[POSTGRES_MOST_PLANS];
+    uint64_t uses; // of plans
+    int pending;   // statements that were sent and not answered yet
 };
 
 static inline struct db_postgres *db_postgres_of(const struct db *db)
@@ -46,6 +58,9 @@ struct postgres_kept {
     PGresult *failure; // NULL unless the server refused it, which ends the transaction
 };
 
+// Whether it is planned already.
+bool postgres_is_kept(struct db_postgres *pg, const char *text, int count, const Oid *types,
+                      struct postgres_kept *kept);
 // Has the server plan a statement once for this connection. False if it is not kept. A type 0, of a
 // null, says too little to plan with.
 bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oid *types,
@@ -61,6 +76,9 @@ bool postgres_bind_f64(struct stmt *stmt, double value);
 bool postgres_bind_text(struct stmt *stmt, struct str value, bool copy);
 bool postgres_bind_bytes(struct stmt *stmt, struct str bytes);
 enum db_step postgres_step(struct stmt *stmt);
+// Awaits the answers to what was sent: that of the last statement, or of the first that failed.
+PGresult *postgres_settle(struct db_postgres *pg);
+bool postgres_run_later(struct stmt *stmt);
 bool postgres_reset(struct stmt *stmt);
 bool postgres_finish(struct stmt *stmt);
 bool postgres_column_is_null(const struct stmt *stmt, int column);

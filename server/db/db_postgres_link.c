@@ -13,6 +13,11 @@
 #define EVERY_SESSION                                                       \
     "SET client_min_messages = warning; SET TimeZone = UTC; SET jit = off;" \
     "SET idle_in_transaction_session_timeout = 10000; SET tcp_keepalives_idle = 10;"
+#define READING_SESSION EVERY_SESSION "SET default_transaction_read_only = on"
+// Plans of writing statements are kept. They use indexes, so that those made while a table was
+// small stay right.
+#define WRITING_SESSION \
+    EVERY_SESSION "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off"
 
 // --- failures -----------------------------------------------------------------------------------
 
@@ -81,9 +86,7 @@ static void ignore(void *context, const PGresult *notice)
 
 static bool set_up(struct db_postgres *pg, struct err *err)
 {
-    const char *text = pg->access == DB_READ ? EVERY_SESSION
-                           "SET default_transaction_read_only = on"
-                                             : EVERY_SESSION;
+    const char *text = pg->access == DB_READ ? READING_SESSION : WRITING_SESSION;
     PGresult *result = pg->pq.execute(pg->conn, text);
     bool ok = result && pg->pq.result_status(result) == PGRES_COMMAND_OK;
     if (!ok)
@@ -99,6 +102,7 @@ bool postgres_revive(struct db_postgres *pg, struct err *err)
     pg->in_transaction = false;
     pg->is_lost = true;
     postgres_forget_kept(pg);
+    pg->pending = 0;
     pg->pq.reset(pg->conn);
     if (pg->pq.status(pg->conn) != CONNECTION_OK)
         return fail_unreached(pg, "it cannot be reached", err);

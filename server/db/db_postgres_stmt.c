@@ -199,12 +199,18 @@ static PGresult *send_with(struct db_postgres *pg, const struct sent *sent,
 {
     struct postgres_kept kept;
     const char *const *values = arrays->values;
-    if (pg->is_claim && postgres_keep(pg, sent->text.at, sent->count, arrays->types, &kept))
+    if (pg->is_writing && postgres_keep(pg, sent->text.at, sent->count, arrays->types, &kept))
         return kept.failure ? kept.failure
                             : pg->pq.execute_prepared(pg->conn, kept.name, sent->count, values,
                                                       arrays->lengths, arrays->formats, 1);
     return pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays->types, values,
                                arrays->lengths, arrays->formats, 1);
+}
+
+static bool is_good(const struct db_postgres *pg, const PGresult *result)
+{
+    int status = result ? pg->pq.result_status(result) : -1;
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
 }
 
 static PGresult *execute(struct db_postgres *pg, const struct sent *sent, struct err *err)
@@ -214,24 +220,90 @@ static PGresult *execute(struct db_postgres *pg, const struct sent *sent, struct
         return NULL;
     PGresult *result = send_with(pg, sent, &arrays);
     free(arrays.values);
-    int status = result ? pg->pq.result_status(result) : -1;
-    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+    if (is_good(pg, result))
         return result;
     postgres_fail(pg, result, err);
     pg->pq.clear(result);
     return NULL;
 }
 
+// The answer to one of several statements, after which NULL comes.
+static PGresult *next_answer(struct db_postgres *pg)
+{
+    PGresult *result = pg->pq.result(pg->conn), *more = result;
+    while (more && (more = pg->pq.result(pg->conn)))
+        pg->pq.clear(more);
+    return result;
+}
+
+PGresult *postgres_settle(struct db_postgres *pg)
+{
+    PGresult *settled = NULL;
+    bool ok = pg->pq.end_pipeline(pg->conn);
+    for (int i = 0; i < pg->pending; i++) {
+        PGresult *result = next_answer(pg), *unused = ok ? settled : result;
+        settled = ok ? result : settled;
+        ok = ok && is_good(pg, result);
+        pg->pq.clear(unused);
+    }
+    pg->pending = 0;
+    pg->pq.clear(pg->pq.result(pg->conn)); // the end of the pipeline
+    pg->pq.exit_pipeline(pg->conn);
+    return settled;
+}
+
+static bool settle(struct db_postgres *pg, struct err *err)
+{
+    if (!pg->pending)
+        return true;
+    PGresult *result = postgres_settle(pg);
+    bool ok = is_good(pg, result);
+    if (!ok)
+        postgres_fail(pg, result, err);
+    pg->pq.clear(result);
+    return ok;
+}
+
 static bool run(struct stmt *stmt)
 {
     struct db_postgres *pg = db_postgres_of(stmt->db);
     struct sent *sent = sent_of(stmt);
-    if (is_late(pg, stmt->err) || (!pg->in_transaction && !postgres_revive(pg, stmt->err)))
+    if (!settle(pg, stmt->err) || is_late(pg, stmt->err) ||
+        (!pg->in_transaction && !postgres_revive(pg, stmt->err)))
         return false;
     sent->result = execute(pg, sent, stmt->err);
     if (sent->result)
         count_changes(pg, sent->result);
     return sent->result != NULL;
+}
+
+static bool send(struct db_postgres *pg, const char *name, const struct sent *sent,
+                 const struct arrays *arrays)
+{
+    return (pg->pending || pg->pq.enter_pipeline(pg->conn)) &&
+           pg->pq.send_prepared(pg->conn, name, sent->count, arrays->values, arrays->lengths,
+                                arrays->formats, 1);
+}
+
+// Not too many: their answers must fit into what the connection buffers.
+bool postgres_run_later(struct stmt *stmt)
+{
+    enum { MOST_PENDING = 200 };
+    struct db_postgres *pg = db_postgres_of(stmt->db);
+    const struct sent *sent = sent_of(stmt);
+    struct arrays arrays;
+    struct postgres_kept kept;
+    if (!pg->is_writing || pg->pending == MOST_PENDING)
+        return run(stmt);
+    if (!fill(&arrays, sent, stmt->err))
+        return false;
+    bool is_kept = postgres_is_kept(pg, sent->text.at, sent->count, arrays.types, &kept);
+    bool is_sent = is_kept && send(pg, kept.name, sent, &arrays);
+    free(arrays.values);
+    pg->pending += is_sent;
+    if (is_kept && !is_sent)
+        return postgres_fail(pg, NULL, stmt->err);
+    return is_kept || run(stmt);
 }
 
 enum db_step postgres_step(struct stmt *stmt)

@@ -25,6 +25,12 @@ bool libpq_load(struct libpq *pq, struct err *err)
         {"PQexecParams", offsetof(struct libpq, execute_with)},
         {"PQprepare", offsetof(struct libpq, prepare)},
         {"PQexecPrepared", offsetof(struct libpq, execute_prepared)},
+        {"PQenterPipelineMode", offsetof(struct libpq, enter_pipeline)},
+        {"PQexitPipelineMode", offsetof(struct libpq, exit_pipeline)},
+        {"PQpipelineSync", offsetof(struct libpq, end_pipeline)},
+        {"PQsendQueryParams", offsetof(struct libpq, send_with)},
+        {"PQsendQueryPrepared", offsetof(struct libpq, send_prepared)},
+        {"PQgetResult", offsetof(struct libpq, result)},
         {"PQresultStatus", offsetof(struct libpq, result_status)},
         {"PQresultErrorField", offsetof(struct libpq, result_field)},
         {"PQclear", offsetof(struct libpq, clear)},
@@ -48,5 +54,6 @@ bool libpq_load(struct libpq *pq, struct err *err)
         memcpy((char *)pq + known[i].at, &found, sizeof found);
         ok = found;
     }
-    return ok || err_set(err, ERR_UNSUPPORTED, "install libpq5 for a store on PostgreSQL");
+    return ok ||
+           err_set(err, ERR_UNSUPPORTED, "install libpq5, 14 or later, for a store on PostgreSQL");
 }

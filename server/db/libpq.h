@@ -41,6 +41,16 @@ struct libpq {
     PGresult *(*execute_prepared)(PGconn *conn, const char *name, int count,
                                   const char *const *values, const int *lengths, const int *formats,
                                   int result_format);
+    // Several statements on their way at once: what is sent between entering and ending a pipeline.
+    int (*enter_pipeline)(PGconn *conn);
+    int (*exit_pipeline)(PGconn *conn);
+    int (*end_pipeline)(PGconn *conn);
+    int (*send_with)(PGconn *conn, const char *text, int count, const Oid *types,
+                     const char *const *values, const int *lengths, const int *formats,
+                     int result_format);
+    int (*send_prepared)(PGconn *conn, const char *name, int count, const char *const *values,
+                         const int *lengths, const int *formats, int result_format);
+    PGresult *(*result)(PGconn *conn);
     int (*result_status)(const PGresult *result);
     char *(*result_field)(const PGresult *result, int field);
     void (*clear)(PGresult *result);

@@ -26,6 +26,7 @@ struct store {
     struct db *writer;
     atomic_ullong writes;      // transactions so far
     atomic_ullong commits;     // twice their number; odd while one is made
+    atomic_bool found_job;     // by the last claim
     bool is_full;              // the writer found the disk full; guarded by write_lock
     pthread_mutex_t read_lock; // guards the list of free readers
     pthread_cond_t reader_free;
@@ -181,6 +182,16 @@ int64_t store_opened_ns(const struct store *store)
 struct str store_owner(const struct store *store)
 {
     return str_of(store->owner);
+}
+
+bool store_found_job(const struct store *store)
+{
+    return atomic_load(&store->found_job);
+}
+
+void store_note_found(struct store *store, bool found)
+{
+    atomic_store(&store->found_job, found);
 }
 
 // --- transactions -------------------------------------------------------------------------------

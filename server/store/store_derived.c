@@ -38,15 +38,31 @@ static bool read_text(struct db *db, const char *text, struct str id, char *valu
     "AND EXISTS (SELECT 1 FROM input WHERE id = ? AND analysis_version IS NULL)"
 #define WORLD_SIZE "(SELECT max(world_size) FROM trace WHERE run_id = stored_run.id)"
 
-bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
+static bool take_world_size(struct db *db, struct str run_id, struct err *err)
 {
-    if (!sql_run_with(db, COUNT_TRACES, run_id, err) ||
-        !sql_run_with(db,
+    if (!sql_run_with(db,
                       "UPDATE stored_run SET traced_world_size = " WORLD_SIZE
                       " WHERE id = ? AND traced_world_size IS DISTINCT FROM " WORLD_SIZE,
                       run_id, err))
         return false;
     return db_changes(db) == 0 || series_note_point(db, run_id, err);
+}
+
+bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
+{
+    return sql_run_with(db, COUNT_TRACES, run_id, err) && take_world_size(db, run_id, err);
+}
+
+bool runs_count_move(struct db *db, struct str run_id, enum trace_move move, struct err *err)
+{
+    static const char *const texts[] = {
+        [MOVE_ADDED] = "UPDATE stored_run SET received = received + 1 WHERE id = ?",
+        [MOVE_STARTED] = "UPDATE stored_run SET running = running + 1 WHERE id = ?",
+        [MOVE_DONE] = "UPDATE stored_run SET running = running - 1, done = done + 1 WHERE id = ?",
+    };
+    struct stmt stmt = sql_begin(db, texts[move], err);
+    sql_bind_text(&stmt, run_id);
+    return sql_run_later(&stmt) && (move != MOVE_DONE || take_world_size(db, run_id, err));
 }
 
 bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err)
@@ -208,10 +224,12 @@ bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *e
     struct stmt stmt = sql_begin(db, texts[kind], err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
-    if (!sql_run(&stmt) || kind == JOB_TRACE)
+    if (!sql_run_later(&stmt) || kind == JOB_TRACE)
         return !stmt.failed;
-    if (kind == JOB_RUN)
+    if (kind == JOB_RUN) {
+        jobs_put_first(db);
         return runs_count_jobs(db, id, err);
+    }
     char run_id[STORE_ID_SIZE];
     return read_text(db, "SELECT run_id FROM input WHERE id = ?", id, run_id, sizeof run_id, err) &&
            runs_count_jobs(db, str_of(run_id), err);

@@ -25,6 +25,7 @@ struct back {
 
 static bool requeue(struct db *db, const struct job *job, struct back back, struct err *err)
 {
+    jobs_put_first(db);
     // A newer job for the same trace or run may be queued already: then this one is not needed.
     struct stmt stmt = sql_begin(
         db,

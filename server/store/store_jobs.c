@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The durable queue: queueing, claiming, finishing and failing jobs. The rest is in
-// store_job_care.c.
+// The durable queue: queueing, finishing and failing jobs. Claiming is in store_claim.c, the rest
+// in store_job_care.c.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -57,145 +57,6 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     return sql_end(&stmt) && (!is_due || jobs_insert(db, JOB_RUN, run_id, err));
 }
 
-// --- claiming -----------------------------------------------------------------------------------
-
-// A job that was running during a crash runs alone, and once it is due no other starts before it.
-// No join here: whatever the number of waiting jobs and the planner's statistics, it walks the
-// index job_queue and looks up each job by keys.
-#define NEXT                                                                          \
-    "SELECT id FROM job WHERE state = 'queued' "                                      \
-    "AND (SELECT deleted_ns IS NULL FROM stored_run WHERE id = job.run_id) "          \
-    "AND coalesce((SELECT bytes FROM trace WHERE id = job.trace_id), "                \
-    "(SELECT bytes FROM input WHERE id = job.input_id), 0) <= ? "                     \
-    "AND (SELECT count(*) FROM job AS other WHERE other.state = 'running' "           \
-    "AND (other.crashes > 0 OR (other.run_id = job.run_id AND other.kind = job.kind " \
-    "AND other.trace_id IS NOT DISTINCT FROM job.trace_id))) = 0 "                    \
-    "ORDER BY due_ns, id LIMIT 1"
-#define FOUND                                                                            \
-    "SELECT job.id, job.kind, job.run_id, job.trace_id, "                                \
-    "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "           \
-    "attempts + 1, step_pattern, warmup_steps, "                                         \
-    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id, " \
-    "trace.process, input.filename, crashes "                                            \
-    "FROM job JOIN stored_run ON stored_run.id = job.run_id "                            \
-    "LEFT JOIN trace ON trace.id = job.trace_id "                                        \
-    "LEFT JOIN input ON input.id = job.input_id WHERE job.id = ?"
-
-// Looks for jobs whose file has at most max_bytes.
-struct search {
-    int64_t max_bytes;
-    bool beside_others; // others claim at the same time
-    bool needs_turn;    // set: which job is next is certain only while nobody else claims
-};
-
-// 0 if none can start.
-static bool find_next(struct db *db, const struct search *search, int64_t *id, struct err *err)
-{
-    char text[sizeof NEXT + 40];
-    snprintf(text, sizeof text, NEXT "%s", search->beside_others ? db->kind->claiming : "");
-    struct stmt stmt = sql_begin(db, text, err);
-    sql_bind_i64(&stmt, search->max_bytes);
-    *id = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    return sql_end(&stmt);
-}
-
-// Its id becomes 0 if it cannot start yet.
-static bool read_job(struct db *db, struct search *search, int64_t id, struct arena *arena,
-                     struct job *job, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, FOUND, err);
-    sql_bind_i64(&stmt, id);
-    bool found = sql_row(&stmt);
-    search->needs_turn = found && search->beside_others && sql_i64(&stmt, 13) > 0;
-    if (found && !search->needs_turn && !sql_i64(&stmt, 9))
-        *job = (struct job){
-            .id = sql_i64(&stmt, 0),
-            .kind = jobs_kind(sql_bytes(&stmt, 1)),
-            .run_id = sql_text(&stmt, 2, arena),
-            .trace_id = sql_text(&stmt, 3, arena),
-            .input_id = sql_text(&stmt, 10, arena),
-            .filename = sql_text(&stmt, 12, arena),
-            .sha256 = sql_text(&stmt, 4, arena),
-            .bytes = sql_i64(&stmt, 5),
-            .attempt = sql_i64(&stmt, 6),
-            .process = sql_i64_or(&stmt, 11, 0),
-            .step_pattern = sql_text(&stmt, 7, arena),
-            .warmup_steps = sql_i64_or(&stmt, 8, -1),
-        };
-    return sql_end(&stmt);
-}
-
-static bool start_job(struct db *db, const struct job *job, struct str owner, struct err *err)
-{
-    int64_t now_ns;
-    if (!db->kind->clock(db, &now_ns, err))
-        return false;
-    struct stmt stmt = sql_begin(db,
-                                 "UPDATE job SET state = 'running', attempts = ?, started_ns = ?, "
-                                 "lease_until_ns = ?, owner = ? WHERE id = ?",
-                                 err);
-    sql_bind_i64(&stmt, job->attempt);
-    sql_bind_i64(&stmt, now_ns);
-    sql_bind_i64(&stmt, now_ns + STORE_LEASE_NS);
-    sql_bind_text(&stmt, owner);
-    sql_bind_i64(&stmt, job->id);
-    return sql_run(&stmt) && jobs_mark(db, job, STR("running"), err);
-}
-
-static bool take_turn(struct db *db, struct search *search, struct job *job, struct err *err)
-{
-    if (!job->id || !search->beside_others)
-        return true;
-    bool ok = jobs_take_turn(db, job, err);
-    search->needs_turn = ok && !job->id;
-    return ok;
-}
-
-static bool claim_as(struct store *store, enum db_access access, struct search *search,
-                     struct arena *arena, struct job *job, struct err *err)
-{
-    struct txn txn;
-    int64_t id;
-    *job = (struct job){0};
-    search->beside_others = access == DB_CLAIM;
-    if (!txn_begin(store, access, &txn, err))
-        return false;
-    bool ok = find_next(txn.db, search, &id, err) &&
-              (!id || read_job(txn.db, search, id, arena, job, err)) &&
-              take_turn(txn.db, search, job, err) &&
-              (!job->id || start_job(txn.db, job, store_owner(store), err));
-    return txn_end(&txn, ok, err);
-}
-
-static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
-                  struct err *err)
-{
-    struct search search = {.max_bytes = max_bytes};
-    *job = (struct job){0};
-    if (store_is_shared(store) && jobs_none_queued(store))
-        return true;
-    if (!store_is_shared(store))
-        return claim_as(store, DB_WRITE, &search, arena, job, err);
-    return claim_as(store, DB_CLAIM, &search, arena, job, err) &&
-           (!search.needs_turn || claim_as(store, DB_WRITE, &search, arena, job, err));
-}
-
-bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,
-                     struct err *err)
-{
-    bool ok = claim(store, INT64_MAX, arena, job, err);
-    *found = ok && job->id;
-    return ok;
-}
-
-bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job, bool *found,
-                           struct err *err)
-{
-    bool ok = claim(store, STORE_SMALL_BYTES, arena, job, err);
-    *found = ok && job->id;
-    return ok;
-}
-
 // --- ending -------------------------------------------------------------------------------------
 
 bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
@@ -231,15 +92,19 @@ static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool write_figures(struct db *db, struct str trace_id, const struct trace_result *result,
-                          struct err *err)
+#define FIGURES                                                                               \
+    "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?1, world_size = ?2, " \
+    "events = ?3, text_bytes = ?4, parse_ns = ?5, analyze_ns = ?6, secrets = ?7, "            \
+    "join_bytes = ?8 WHERE id = ?9"
+// Usually: nothing happened to it while it was read.
+#define OF_RUNNING                                                       \
+    " AND state = 'running' AND NOT EXISTS (SELECT 1 FROM job AS other " \
+    "WHERE other.trace_id = ?9 AND other.state = 'queued')"
+
+static bool write_figures(struct db *db, const char *text, struct str trace_id,
+                          const struct trace_result *result, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db,
-        "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
-        "events = ?, text_bytes = ?, parse_ns = ?, analyze_ns = ?, secrets = ?, join_bytes = ? "
-        "WHERE id = ?",
-        err);
+    struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     sql_bind_i64_if(&stmt, result->world_size > 0, result->world_size);
     sql_bind_i64(&stmt, result->events);
@@ -258,14 +123,27 @@ static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, s
     struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
     sql_bind_i64(&stmt, bytes);
     sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
-static bool save_trace(struct db *db, struct str trace_id, const struct trace_result *result,
+// Counts it in its run.
+static bool mark_done(struct db *db, const struct job *job, const struct trace_result *result,
+                      struct err *err)
+{
+    if (!write_figures(db, FIGURES OF_RUNNING, job->trace_id, result, err))
+        return false;
+    if (db_changes(db) == 1)
+        return runs_count_move(db, job->run_id, MOVE_DONE, err);
+    return write_figures(db, FIGURES, job->trace_id, result, err) &&
+           mark_if_queued(db, job->trace_id, err) && runs_count_traces(db, job->run_id, err);
+}
+
+static bool save_trace(struct db *db, const struct job *job, const struct trace_result *result,
                        struct err *err)
 {
     int64_t bytes;
-    return write_figures(db, trace_id, result, err) && mark_if_queued(db, trace_id, err) &&
+    struct str trace_id = job->trace_id;
+    return mark_done(db, job, result, err) &&
            tables_save_trace(db, trace_id, result->tables, &bytes, err) &&
            note_trace_made(db, trace_id, bytes + result->kept_bytes, err);
 }
@@ -276,9 +154,8 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
     bool is_kept;
     return jobs_end(db, job, STR("done"), STR(""), err) &&
            traces_settle_rank(db, job, result->rank, &is_kept, err) &&
-           (!is_kept || save_trace(db, job->trace_id, result, err)) &&
-           runs_count_traces(db, job->run_id, err) && jobs_queue_run_if_due(db, job->run_id, err) &&
-           sql_touch_run(db, job->run_id, err);
+           (!is_kept || save_trace(db, job, result, err)) &&
+           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
 bool store_finish_trace(struct store *store, const struct job *job,
@@ -402,7 +279,9 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
 bool store_count_jobs(struct store *store, uint64_t *open, struct err *err)
 {
     int64_t count;
-    if (!store_number(store, "SELECT count(*) FROM job WHERE state IN ('queued', 'running')",
+    if (!store_number(store,
+                      "SELECT (SELECT count(*) FROM job WHERE state = 'queued') + "
+                      "(SELECT count(*) FROM job WHERE state = 'running')",
                       (struct str){NULL, 0}, &count, err))
         return false;
     *open = (uint64_t)count;

@@ -273,16 +273,19 @@ static bool set_world_size(struct db *db, struct str id, int64_t size, struct er
     return sql_run(&stmt) && (db_changes(db) == 0 || series_note_point(db, id, err));
 }
 
+static bool set_note(struct db *db, struct str id, struct str note, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET note = ? WHERE id = ?", err);
+    sql_bind_clean(&stmt, note);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
 // Adds a later upload's description to a run.
 static bool update_run(struct db *db, const struct run_request *request, struct str id,
                        struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "UPDATE stored_run SET note = CASE WHEN ?1 = '' THEN note ELSE ?1 END WHERE id = ?2",
-        err);
-    sql_bind_clean(&stmt, request->note);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt) &&
+    return (request->note.len == 0 || set_note(db, id, request->note, err)) &&
            (request->world_size <= 0 || set_world_size(db, id, request->world_size, err)) &&
            merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&

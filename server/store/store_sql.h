@@ -18,6 +18,10 @@ struct txn {
 
 int64_t store_opened_ns(const struct store *store); // wall clock
 
+// Whether the last claim found a job, so that there may be another one.
+bool store_found_job(const struct store *store);
+void store_note_found(struct store *store, bool found);
+
 // Waits for the writer, or for a reader. Pair with txn_end if true.
 MUST_CHECK bool txn_begin(struct store *store, enum db_access access, struct txn *txn,
                           struct err *err);
@@ -158,15 +162,12 @@ MUST_CHECK bool blobs_heal(struct db *db, struct str sha256, struct err *err);
 // Queues the failed traces of a blob again.
 MUST_CHECK bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err);
 
-// Concurrent claims of one run's jobs wait here, so that each sees what the one before it did.
-// Looks again whether the job may start; job->id is 0 if not.
-MUST_CHECK bool jobs_take_turn(struct db *db, struct job *job, struct err *err);
-
-// Whether no job waits. Idle services ask often, and must not wait for writers.
-bool jobs_none_queued(struct store *store);
-
 // A run's analysis ended, successfully (error NULL) or not.
 MUST_CHECK bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct err *err);
+
+// A job may be queued before those that were claimed already: the next claim looks at the whole
+// queue.
+void jobs_put_first(struct db *db);
 
 // Ends a job that its worker still owns. ERR_NOT_FOUND if it no longer does.
 MUST_CHECK bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
@@ -225,6 +226,11 @@ MUST_CHECK bool evidence_queue_stale(struct db *db, struct err *err);
 // What follows from other rows (store_derived.c). Whoever changes traces or jobs of a run counts
 // them afterwards, and before anything that depends on the counts.
 MUST_CHECK bool runs_count_traces(struct db *db, struct str run_id, struct err *err);
+// The same for one trace that was added, that waited and is read now, or was read and is done:
+// without looking at the others.
+enum trace_move { MOVE_ADDED, MOVE_STARTED, MOVE_DONE };
+MUST_CHECK bool runs_count_move(struct db *db, struct str run_id, enum trace_move move,
+                                struct err *err);
 MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err);
 // Call before the attachment is marked as read.
 MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id,

@@ -64,7 +64,7 @@ static bool store_part(struct storing *storing, const struct report_part *part)
     if (part->number)
         sql_bind_u64(insert, part->number);
     sql_bind_bytes(insert, part->frame);
-    sql_step(insert);
+    sql_step_later(insert);
     storing->bytes += (int64_t)part->frame.len;
     return !insert->failed;
 }
@@ -87,10 +87,17 @@ static bool insert_parts(struct db *db, const struct owner *owner,
     return sql_end(&storing.later) && ended && ok;
 }
 
+static bool forget(struct db *db, const char *text, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_text(&stmt, id);
+    return sql_run_later(&stmt);
+}
+
 static bool forget_tables(struct db *db, const struct owner *owner, struct err *err)
 {
-    return sql_run_with(db, owner->sql->forget_first, owner->id, err) &&
-           sql_run_with(db, owner->sql->forget_later, owner->id, err);
+    return forget(db, owner->sql->forget_first, owner->id, err) &&
+           forget(db, owner->sql->forget_later, owner->id, err);
 }
 
 bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
@@ -108,7 +115,7 @@ bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *
     sql_bind_text(&head, trace_id);
     sql_bind_i64(&head, ANALYSIS_VERSION);
     sql_bind_bytes(&head, STR(""));
-    return sql_run(&head) && insert_parts(db, &owner, trace_tables, tables, bytes, err);
+    return sql_run_later(&head) && insert_parts(db, &owner, trace_tables, tables, bytes, err);
 }
 
 static bool note_run_made(struct db *db, struct str run_id, int64_t bytes, struct err *err)

@@ -228,11 +228,11 @@ bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err)
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());
-    if (!sql_run(&stmt))
+    if (!sql_run_later(&stmt))
         return false;
     stmt = sql_begin(db, "DELETE FROM garbage WHERE kind = 'blob' AND name = ?", err);
     sql_bind_text(&stmt, str_of(part->sha256));
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 static bool insert_trace(const struct adding *adding, const struct trace_part *part, struct str id,
@@ -254,7 +254,7 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
     sql_bind_clean(&stmt, part->filename);
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 static bool add_new(const struct adding *adding, const struct trace_part *part,
@@ -262,7 +262,8 @@ static bool add_new(const struct adding *adding, const struct trace_part *part,
 {
     return sql_new_id('t', id, err) && blobs_insert(adding->db, part, err) &&
            insert_trace(adding, part, str_of(id), err) &&
-           jobs_queue_trace(adding->db, str_of(id), err);
+           jobs_insert(adding->db, JOB_TRACE, str_of(id), err) &&
+           runs_count_move(adding->db, adding->run_id, MOVE_ADDED, err);
 }
 
 bool traces_add(const struct adding *adding, const struct trace_part *part, struct added *added,
@@ -299,7 +300,7 @@ static bool insert_upload(struct db *db, struct str id, struct str run_id, struc
     sql_bind_text(&stmt, id);
     sql_bind_text(&stmt, run_id);
     sql_bind_i64(&stmt, clock_wall_ns());
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 static bool link(struct db *db, const char *text, struct str upload_id, size_t position,
@@ -310,7 +311,7 @@ static bool link(struct db *db, const char *text, struct str upload_id, size_t p
     sql_bind_i64(&stmt, (int64_t)position);
     sql_bind_text(&stmt, str_of(added->id));
     sql_bind_i64(&stmt, added->existing);
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 // An archive that is there already has members that are traces.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many jobs services claim per second that share a database. Each is a process with a store of
-// its own; the jobs are traces of runs of 128 ranks. What they claimed is checked: every job once,
+// How many jobs services claim per second that share a database, and whether the last of them are
+// claimed as fast as the first: a line for each tenth. Each service is a process with its own
+// store; the jobs are traces of runs of 128 ranks. What they claimed is checked: every job once,
 // and every run's count.
 //
-// JOBS are there; CLAIMS of them are claimed, all by default. DONE of them were done before, so
-// that it shows what a long queue costs, and what those that are done leave behind.
+// JOBS are there; CLAIMS of them are claimed and ended, all by default. DONE of them were done
+// before, so that it shows what a long queue costs, and what those that are done leave behind.
 //
 //     claims PLACE [NODES [JOBS [CLAIMS [DONE]]]]      PLACE: an empty database, such as
 //     postgres://...
@@ -12,13 +13,23 @@
 
 #include "ingest/base/clock.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RANKS = 128, RUNNING = 8 };
+enum { RANKS = 128, RUNNING = 8, PARTS = 10 };
+
+// Shared by all processes.
+struct progress {
+    int64_t claims; // that there will be
+    atomic_llong claimed;
+    atomic_llong begun_ns; // the part that is being claimed
+    atomic_llong spent_ns; // by all services, claiming it
+};
 
 static _Noreturn void die(const struct err *err)
 {
@@ -85,13 +96,29 @@ static void end_some(struct store *store)
     struct stmt stmt = sql_begin(
         txn.db, "UPDATE job SET state = 'done' WHERE state = 'running' AND owner = ?", &err);
     sql_bind_text(&stmt, store_owner(store));
-    bool ok = sql_run(&stmt);
+    bool ok = sql_run_later(&stmt);
     if (!txn_end(&txn, ok, &err))
         die(&err);
 }
 
+// A line whenever another part of them was claimed, by the service that claims its last.
+static void count(struct progress *progress, int64_t took_ns)
+{
+    int64_t part = (progress->claims + PARTS - 1) / PARTS;
+    int64_t spent_ns = atomic_fetch_add(&progress->spent_ns, took_ns) + took_ns;
+    int64_t now_ns = clock_mono_ns(), claimed = atomic_fetch_add(&progress->claimed, 1) + 1;
+    if (claimed % part != 0 && claimed != progress->claims)
+        return;
+    int64_t last = claimed % part ? claimed % part : part;
+    double seconds = (double)(now_ns - atomic_exchange(&progress->begun_ns, now_ns)) / 1e9;
+    atomic_fetch_sub(&progress->spent_ns, spent_ns);
+    printf("%9lld claimed: %5.0f claims/s, %.2f ms each\n", (long long)claimed,
+           (double)last / seconds, (double)spent_ns / (double)last / 1e6);
+    fflush(stdout);
+}
+
 // As a service does, it has few running at a time.
-static void claim_share(const char *place, int node, int64_t share)
+static void claim_share(const char *place, int node, int64_t share, struct progress *progress)
 {
     char owner[16];
     struct err err;
@@ -103,10 +130,13 @@ static void claim_share(const char *place, int node, int64_t share)
         die(&err);
     for (int64_t i = 1; found && i <= share; i++) {
         struct job job;
+        int64_t begin_ns = clock_mono_ns();
         arena_init(&arena, NULL);
         if (!store_claim_job(store, &arena, &job, &found, &err))
             die(&err);
         arena_free(&arena);
+        if (found)
+            count(progress, clock_mono_ns() - begin_ns);
         if (i % RUNNING == 0 || i == share || !found)
             end_some(store);
     }
@@ -131,6 +161,17 @@ static double processor_seconds(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
+static struct progress *share_progress(int64_t claims)
+{
+    struct progress *progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (progress == MAP_FAILED)
+        die(&(struct err){.msg = "out of memory"});
+    progress->claims = claims;
+    atomic_store(&progress->begun_ns, clock_mono_ns());
+    return progress;
+}
+
 int main(int argc, char **argv)
 {
     int failed = 0, status;
@@ -145,10 +186,11 @@ int main(int argc, char **argv)
     if (!store)
         die(argc > 1 ? &err : &(struct err){.msg = "expected PLACE [NODES [JOBS]]"});
     fill(store, jobs, done);
+    struct progress *progress = share_progress(claims);
     int64_t begin_ns = clock_mono_ns();
     for (int i = 0; i < nodes; i++)
         if (fork() == 0)
-            claim_share(argv[1], i, share);
+            claim_share(argv[1], i, share, progress);
     while (wait(&status) > 0)
         failed += status != 0;
     double seconds = (double)(clock_mono_ns() - begin_ns) / 1e9;

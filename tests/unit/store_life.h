@@ -131,10 +131,11 @@ static inline void add_new_rank_1(struct fixture *f, struct str role, bool repla
     char sha256[STORE_SHA256_SIZE];
     struct trace_part part = part_of(sha256, 'g', 1, "new.json");
     part.role = role;
-    struct upload_request request = {.run = {.name = STR("r"), .world_size = STORE_ANY},
-                                     .parts = &part,
-                                     .count = 1,
-                                     .replace = replace};
+    struct upload_request request = {
+        .run = {.name = STR("r"), .note = STR("n"), .world_size = STORE_ANY},
+        .parts = &part,
+        .count = 1,
+        .replace = replace};
     struct upload upload;
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
 }

@@ -130,6 +130,72 @@ static void a_job_that_runs_alone_is_not_passed_over(void **state)
     db_close(other, true);
 }
 
+// --- order --------------------------------------------------------------------------------------
+
+static int64_t claim_one(struct fixture *f, struct job *job)
+{
+    bool found;
+    assert_ok(f, store_claim_job(f->store, &f->arena, job, &found, &f->err));
+    assert_true(found);
+    return job->id;
+}
+
+static void a_job_that_is_put_back_is_claimed_before_later_ones(void **state)
+{
+    struct fixture *f = *state;
+    struct job first, second, again;
+    fill(f);
+    claim_one(f, &first);
+    claim_one(f, &second);
+    assert_ok(f, store_requeue_job(f->store, &first, &f->err));
+    assert_int_equal(claim_one(f, &again), first.id);
+}
+
+// This service does not know of it at once, and goes on from its last claim for a second.
+static void what_another_service_puts_first_is_claimed_soon(void **state)
+{
+    enum { TRIES = JOBS - 1, WAIT_US = 25000 };
+    struct fixture *f = *state;
+    struct job job = {0};
+    fill(f);
+    claim_one(f, &job);
+    db_raw_run(f->path, "INSERT INTO job (kind, run_id, created_ns) VALUES ('run', 'r_0', 1);"
+                        "UPDATE stored_run SET joining = 1 WHERE id = 'r_0';");
+    for (int i = 0; i < TRIES && job.kind != JOB_RUN; i++) {
+        claim_one(f, &job);
+        usleep(job.kind == JOB_RUN ? 0 : WAIT_US);
+    }
+    assert_int_equal(job.kind, JOB_RUN);
+}
+
+// --- statements whose answers come later --------------------------------------------------------
+
+static bool put_leader_later(struct db *db, struct str role, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "INSERT INTO leader VALUES (?, 'n', 1)", err);
+    sql_bind_text(&stmt, role);
+    return sql_run_later(&stmt);
+}
+
+static void a_statement_that_fails_later_ends_its_transaction(void **state)
+{
+    struct fixture *f = *state;
+    struct db *db = db_raw_open(f->path);
+    assert_true(db->kind->begin(db, DB_WRITE, &f->err));
+    assert_ok(f, put_leader_later(db, STR("a"), &f->err)); // from now on it is planned
+    bool ok = put_leader_later(db, STR("b"), &f->err) && put_leader_later(db, STR("b"), &f->err) &&
+              put_leader_later(db, STR("c"), &f->err) && db->kind->commit(db, &f->err);
+    assert_false(ok);
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    db->kind->rollback(db);
+    assert_ok(f, db->kind->begin(db, DB_WRITE, &f->err)); // the connection goes on
+    assert_ok(f,
+              put_leader_later(db, STR("d"), &f->err) && put_leader_later(db, STR("e"), &f->err));
+    assert_ok(f, db->kind->commit(db, &f->err));
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM leader WHERE owner = 'n'"), 2);
+    db_close(db, true);
+}
+
 // --- versions -----------------------------------------------------------------------------------
 
 enum { WRITES = 60, MOST_SEEN = 3000 };
@@ -255,6 +321,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_that_was_running_in_a_crash_runs_alone, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_runs_alone_is_not_passed_over, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_is_put_back_is_claimed_before_later_ones, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_another_service_puts_first_is_claimed_soon, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_statement_that_fails_later_ends_its_transaction, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_version_changes_with_every_write_of_any_service, set_up,
                                         tear_down),
