@@ -104,16 +104,20 @@ static size_t add_parts(struct crew_task *tasks, struct part *parts, bool longes
 }
 
 // The longest tasks start first; but while there is no helper yet, one could not come before such a
-// task is done. The report follows the order of the table.
+// task is done. Without cores the replay, which is refused where memory is short, leaves it to the
+// others. The report follows the order of the table.
 static bool run_tasks(struct part *parts, struct replay *replay, struct cores *cores,
                       struct err *err)
 {
     struct crew_task tasks[INDEPENDENT + 1];
     bool has_helper = cores_free(cores) > 0;
     size_t count = has_helper ? 0 : add_parts(tasks, parts, false);
-    tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
+    if (cores)
+        tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
     count += add_parts(tasks + count, parts, true);
     count += has_helper ? add_parts(tasks + count, parts, false) : 0;
+    if (!cores)
+        tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
     return crew_run(cores, tasks, count, err);
 }
 

@@ -173,12 +173,35 @@ static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
     hand_end(&hand);
 }
 
+// A trace that just fits has all but the replay.
+static void the_replay_leaves_memory_to_the_others(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 50; step++)
+        add_step(&hand, step);
+    hand_seal(&hand);
+    bool done = false;
+    for (hand.budget.limit = hand.budget.used + 4096; !done; hand.budget.limit += 4096) {
+        struct arena arena;
+        struct report report = {.arena = &arena};
+        arena_init(&arena, &hand.budget);
+        done = analyze_trace(hand.trace, &hand.options, &report, &hand.err);
+        assert_true(done || hand.err.code == ERR_LIMIT);
+        assert_true(!done || !report_find(&report, table_ready_changes.name));
+        arena_free(&arena);
+    }
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_does_not_depend_on_threads),
         cmocka_unit_test(reports_of_real_traces_do_not_depend_on_threads),
         cmocka_unit_test(what_ranks_have_together_does_not_depend_on_threads),
+        cmocka_unit_test(the_replay_leaves_memory_to_the_others),
         cmocka_unit_test(what_fails_on_one_thread_leaves_no_memory_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
