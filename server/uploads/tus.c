@@ -92,22 +92,42 @@ static bool is_one_of(struct str name, const char *const *words)
     return false;
 }
 
+// "filename" counts before "name".
+static const char *const filenames[] = {"filename", "name", NULL};
+
 // Client metadata: names are shown, types are not trusted.
 static bool set_fields(struct upload_form *form, const struct tus_metadata *metadata,
-                       struct str *filename, struct err *err)
+                       struct err *err)
 {
-    static const char *const names[] = {"filename", "name", NULL};
     static const char *const unused[] = {"filetype", "type", "relativePath", NULL};
     for (size_t i = 0; i < metadata->count; i++) {
         const struct tus_field *field = &metadata->fields[i];
-        bool is_name = is_one_of(field->name, names);
-        if (is_name && (filename->len == 0 || str_equal(field->name, STR("filename"))))
-            *filename = field->value;
-        else if (!is_name && !is_one_of(field->name, unused) &&
-                 !upload_form_set(form, field->name, field->value, err))
+        if (!is_one_of(field->name, filenames) && !is_one_of(field->name, unused) &&
+            !upload_form_set(form, field->name, field->value, err))
             return false;
     }
     return true;
+}
+
+static bool find_filename(struct request *request, const struct tus_metadata *metadata,
+                          struct str *filename, struct err *err)
+{
+    struct str name = STR("");
+    for (size_t i = 0; i < metadata->count; i++) {
+        const struct tus_field *field = &metadata->fields[i];
+        if (is_one_of(field->name, filenames) &&
+            (name.len == 0 || str_equal(field->name, STR("filename"))))
+            name = field->value;
+    }
+    return upload_display_name(name, request->arena, filename, err);
+}
+
+bool tus_filename(struct request *request, struct str metadata, struct str *filename,
+                  struct err *err)
+{
+    struct tus_metadata *parsed = arena_alloc(request->arena, sizeof *parsed, err);
+    return parsed && tus_metadata_parse(metadata, request->arena, parsed, err) &&
+           find_filename(request, parsed, filename, err);
 }
 
 struct upload_form *tus_form(struct request *request, struct str metadata, struct str *filename,
@@ -115,11 +135,10 @@ struct upload_form *tus_form(struct request *request, struct str metadata, struc
 {
     struct tus_metadata *parsed = arena_alloc(request->arena, sizeof *parsed, err);
     struct upload_form *form = parsed ? upload_form_new(request, err) : NULL;
-    struct str name = STR("");
     bool ok = form && tus_metadata_parse(metadata, request->arena, parsed, err) &&
-              set_fields(form, parsed, &name, err) &&
+              set_fields(form, parsed, err) &&
               store_check_target(request->services->intake->store, &form->run, err) &&
-              upload_display_name(name, request->arena, filename, err);
+              find_filename(request, parsed, filename, err);
     return ok ? form : NULL;
 }
 

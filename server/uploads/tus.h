@@ -24,6 +24,10 @@ int64_t tus_expiry(const struct request *request);
 MUST_CHECK struct upload_form *tus_form(struct request *request, struct str metadata,
                                         struct str *filename, struct err *err);
 
+// The name that the metadata gives its file.
+MUST_CHECK bool tus_filename(struct request *request, struct str metadata, struct str *filename,
+                             struct err *err);
+
 // Receives the request's body as the piece of an open upload that starts at offset, and accepts the
 // upload when it is complete (tus_receive.c). Bytes of a piece that breaks off are kept.
 MUST_CHECK bool tus_receive(struct request *request, struct response *response,

@@ -24,6 +24,7 @@ struct turn {
     uint64_t begin;                // offset of its piece
     uint64_t counted;              // bytes up to here are counted for their sender
     struct tus_checksum *checksum; // of the piece, NULL none
+    bool refused;                  // for good, and its bytes are gone
 };
 
 // What another request did to the upload before it released the file.
@@ -65,6 +66,7 @@ static void refuse(struct turn *turn, const struct err *err)
 {
     const struct intake *intake = turn->request->services->intake;
     struct err ignored;
+    turn->refused = true;
     if (!store_refuse_resumable(intake->store, turn->resumable.id, err->msg, &ignored) ||
         !pieces_remove(intake->blobs, turn->resumable.id.at, &ignored))
         log_warn("a refused resumable upload remains: %s", ignored.msg);
@@ -193,15 +195,19 @@ static bool check_stopping(struct turn *turn, struct err *err)
            response_stopping(turn->response, turn->request, "; received bytes are kept", err);
 }
 
-// A file that cannot be a trace is refused before the rest is sent; but bytes with a checksum prove
-// nothing before it matches.
-static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
+// A file that cannot be a trace is refused before the rest is sent, when its first bytes have come
+// with what began at `from`.
+static bool check_first(struct turn *turn, uint64_t from, struct err *err)
 {
-    struct str archive;
-    if (turn->checksum || pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
-        sniff_upload((struct str){block, SNIFF_BYTES}, STR(""), &archive, err))
+    struct str filename, archive;
+    if (from >= SNIFF_BYTES || pieces_offset(turn->pieces) < SNIFF_BYTES)
         return true;
-    refuse(turn, err);
+    if (!tus_filename(turn->request, turn->resumable.metadata, &filename, err))
+        return false;
+    if (check_head(turn, filename, &archive, err))
+        return true;
+    if (err->code == ERR_FORMAT)
+        refuse(turn, err);
     return false;
 }
 
@@ -219,10 +225,12 @@ static bool prolong(struct turn *turn, struct err *err)
 
 static bool take_block(struct turn *turn, const char *block, size_t size, struct err *err)
 {
+    uint64_t from = pieces_offset(turn->pieces);
     metrics_add(turn->request->services->metrics, METRIC_UPLOAD_BYTES, size);
-    return prolong(turn, err) && check_first(turn, block, size, err) &&
+    return prolong(turn, err) &&
            (!turn->checksum || tus_checksum_add(turn->checksum, block, size, err)) &&
-           pieces_write(turn->pieces, block, size, !turn->checksum, err);
+           pieces_write(turn->pieces, block, size, !turn->checksum, err) &&
+           (turn->checksum || check_first(turn, from, err));
 }
 
 // Publishes a large piece bit by bit, so that little is lost if the service dies in the middle.
@@ -246,23 +254,13 @@ static bool read_piece(struct turn *turn, struct err *err)
     return ok;
 }
 
-static bool check_checked(struct turn *turn, struct err *err)
-{
-    struct str archive;
-    if (turn->begin > 0 || pieces_offset(turn->pieces) < SNIFF_BYTES ||
-        check_head(turn, STR(""), &archive, err))
-        return true;
-    if (err->code == ERR_FORMAT)
-        refuse(turn, err);
-    return false;
-}
-
+// Bytes with a checksum prove nothing before it matches.
 static bool check_piece(struct turn *turn, struct err *err)
 {
     if (!turn->checksum)
         return true;
     if (tus_checksum_agrees(turn->checksum))
-        return check_checked(turn, err);
+        return check_first(turn, turn->begin, err);
     return response_refuse(turn->response, err, (struct refusal){460, "checksum"},
                            "the piece does not match its Upload-Checksum; it was discarded");
 }
@@ -272,6 +270,8 @@ static bool receive_piece(struct turn *turn, struct err *err)
 {
     struct err trouble;
     bool ok = read_piece(turn, err) && check_piece(turn, err);
+    if (turn->refused)
+        return false;
     bool cut = ok || !turn->checksum || pieces_rewind(turn->pieces, turn->begin, &trouble);
     if (cut && keep(turn, &trouble))
         return ok;

@@ -239,8 +239,9 @@ test("an upload that was ended is gone, and its file with it", async () => {
 
 test("a file that cannot be a trace is refused by its first bytes, for good", async () => {
   const path = await began(1 << 20, { run: "image", filename: "a.png" });
-  const reply = await tus_piece(base, path, 0, Buffer.from(`\x89PNG\r\n\x1a\n${"x".repeat(600)}`,
-    "latin1"));
+  const few = await tus_piece(base, path, 0, Buffer.from("\x89PNG\r\n\x1a\n", "latin1"));
+  assert.equal(few.status, 204, "of a text as short, the first step may still come");
+  const reply = await tus_piece(base, path, 8, Buffer.alloc(5000, "x"));
   assert.equal(reply.status, 422, reply.text);
   assert.deepEqual(pieces(), []);
   const later = await tus(base, "HEAD", path);
@@ -248,6 +249,20 @@ test("a file that cannot be a trace is refused by its first bytes, for good", as
   const state = await server.request(path);
   assert.equal(state.json.state, "refused");
   assert.match(state.json.refused, /PNG/);
+});
+
+test("a log whose steps come late is one by its name", async () => {
+  const log = Buffer.from(`${"loading\n".repeat(2000)} iteration 1/ 5 | elapsed time per ` +
+    "iteration (ms): 59.0 | lm loss: 2.5 |\n");
+  const path = await began(log.length, { run: "late", filename: "job.log" });
+  const first = await tus_piece(base, path, 0, log.subarray(0, 8000));
+  assert.equal(first.status, 204, first.text);
+  const rest = log.subarray(8000);
+  const sum = { "Upload-Checksum": `sha1 ${hash("sha1", rest)}` };
+  assert.equal((await tus_piece(base, path, 8000, rest, sum)).status, 204);
+  const again = await began(log.length, { run: "late-sum", filename: "job.log" });
+  const whole = { "Upload-Checksum": `sha1 ${hash("sha1", log)}` };
+  assert.equal((await tus_piece(base, again, 0, log, whole)).status, 204);
 });
 
 test("other bytes for a rank are refused at the end, and taken with replace", async () => {
@@ -376,7 +391,7 @@ test("a first piece that was damaged on its way is sent again", async () => {
 
 test("what is no trace is refused as soon as its checksum agrees", async () => {
   const path = await began(file.length, { run: "elf" });
-  const elf = Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(1000)]);
+  const elf = Buffer.concat([Buffer.from("\x7fELF"), Buffer.alloc(5000)]);
   const sum = { "Upload-Checksum": `sha1 ${hash("sha1", elf)}` };
   assert.equal((await tus_piece(base, path, 0, elf, sum)).status, 422);
   assert.equal((await tus(base, "HEAD", path)).status, 410);
