@@ -190,8 +190,10 @@ void buf_json(struct buf *buf, struct str text)
 {
     size_t plain = plain_bytes(text);
     buf_putc(buf, '"');
-    buf_add(buf, text.at, plain);
-    text = (struct str){text.at + plain, text.len - plain};
+    if (plain) { // its address may be NULL if it is empty
+        buf_add(buf, text.at, plain);
+        text = (struct str){text.at + plain, text.len - plain};
+    }
     while (text.len) {
         size_t valid = str_valid_utf8(text);
         size_t from = 0;

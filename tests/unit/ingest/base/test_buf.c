@@ -32,6 +32,27 @@ static void json_texts_are_escaped(void **state)
     assert_json(STR("nul\0!"), "\"nul\\u0000!\"");
     assert_json(STR("\xC3\xA9"), "\"\xC3\xA9\"");
     assert_json(STR("x\xFFy"), "\"x\xEF\xBF\xBDy\"");
+    assert_json((struct str){NULL, 0}, "\"\"");
+}
+
+// Eight bytes are looked at together.
+static void json_texts_are_escaped_at_any_place(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 256; c++)
+        for (size_t at = 0; at < 24; at++) {
+            char text[24], one = (char)c;
+            struct buf alone = {0}, expected = {0};
+            memset(text, 'x', sizeof text);
+            text[at] = one;
+            buf_json(&alone, (struct str){&one, 1});
+            buf_printf(&expected, "\"%.*s%.*s%.*s\"", (int)at, "xxxxxxxxxxxxxxxxxxxxxxxx",
+                       (int)alone.len - 2, alone.at + 1, (int)(sizeof text - at - 1),
+                       "xxxxxxxxxxxxxxxxxxxxxxxx");
+            assert_json((struct str){text, sizeof text}, expected.at);
+            buf_free(&alone);
+            buf_free(&expected);
+        }
 }
 
 static void doubles_read_back_as_the_same_value(void **state)
@@ -132,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_texts_are_escaped),
+        cmocka_unit_test(json_texts_are_escaped_at_any_place),
         cmocka_unit_test(doubles_read_back_as_the_same_value),
         cmocka_unit_test(doubles_are_as_short_as_printed),
         cmocka_unit_test(text_of_any_length_is_kept_with_its_nul),
