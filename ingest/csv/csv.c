@@ -42,15 +42,17 @@ void csv_close(struct csv *csv)
 // *c is -1 at the end.
 static bool next_byte(struct csv *csv, int *c, struct err *err)
 {
-    if (csv->next == csv->got) {
-        csv->next = 0;
-        if (!source_read(csv->source, csv->block, BLOCK_BYTES, &csv->got, err)) {
-            csv->got = 0;
-            return false;
+    do {
+        if (csv->next == csv->got) {
+            csv->next = 0;
+            if (!source_read(csv->source, csv->block, BLOCK_BYTES, &csv->got, err)) {
+                csv->got = 0;
+                return false;
+            }
         }
-    }
-    *c = csv->got ? (unsigned char)csv->block[csv->next++] : -1;
-    csv->pos += csv->got > 0;
+        *c = csv->got ? (unsigned char)csv->block[csv->next++] : -1;
+        csv->pos += csv->got > 0;
+    } while (*c == '\0');
     return true;
 }
 

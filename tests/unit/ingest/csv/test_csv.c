@@ -82,6 +82,12 @@ static void a_mark_is_no_part_of_the_first_cell(void **state)
     assert_rows(STR("a,\xEF\xBB\xBF\n"), "[a][\xEF\xBB\xBF]\n");
 }
 
+static void holes_of_nul_bytes_are_passed(void **state)
+{
+    (void)state;
+    assert_rows(STR("\0\0\0a,b\n1,\0\0\"2\0\"\n\0\0"), "[a][b]\n[1][2]\n");
+}
+
 static void a_file_that_ends_within_quotes_is_cut(void **state)
 {
     (void)state;
@@ -145,6 +151,7 @@ int main(void)
         cmocka_unit_test(cells_are_split_at_commas_and_lines),
         cmocka_unit_test(quotes_hide_commas_lines_and_quotes),
         cmocka_unit_test(a_mark_is_no_part_of_the_first_cell),
+        cmocka_unit_test(holes_of_nul_bytes_are_passed),
         cmocka_unit_test(a_file_that_ends_within_quotes_is_cut),
         cmocka_unit_test(a_row_without_end_is_refused_where_it_gets_too_large),
         cmocka_unit_test(a_row_of_too_many_cells_is_refused),
