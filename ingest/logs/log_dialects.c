@@ -408,6 +408,13 @@ static bool ends_number(const char *units, struct str rest, double *factor)
     return false;
 }
 
+// NumPy 2 prints its numbers as "np.float64(0.5)".
+static struct str without_type(struct str value)
+{
+    size_t bracket = str_starts_with(value, STR("np.")) ? str_find(value, STR("(")) : SIZE_MAX;
+    return bracket < value.len ? log_from(value, bracket + 1) : value;
+}
+
 // False if the value is garbled.
 static bool take_value(const struct log_field *field, struct str value, struct log_step *step)
 {
@@ -416,7 +423,7 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     bool has = field->value != LOG_UNUSED && log_step_has(step, (enum log_value)field->value);
     if (field->value == LOG_UNUSED || (has && field->value != LOG_MEMORY_BYTES))
         return true;
-    enum log_number found = log_number(value, &number, &rest);
+    enum log_number found = log_number(without_type(value), &number, &rest);
     if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
         return found == LOG_NO_NUMBER;
     number *= field->scale * factor;

@@ -417,6 +417,12 @@ static void research_codes_print_steps_too(void **state)
     assert_value("verl", 0, LOG_TOKENS_PER_S, 5667.1);
     assert_value("verl", 0, LOG_MEMORY_BYTES, 2147483648);
     forget();
+    read_file(STR("step:1 - actor/pg_loss:np.float64(-0.25) - actor/lr:np.float64(1e-06) - "
+                  "timing_s/step:96.6 - perf/throughput:5667.1\n"),
+              "a");
+    assert_value("verl with NumPy 2", 0, LOG_LOSS, -0.25);
+    assert_value("verl with NumPy 2", 0, LOG_LEARNING_RATE, 1e-6);
+    forget();
     read_file(STR("Step 3 | loss:1.5971 lr:2e-05 gpu_resources:40600000003 \n"), "a.log");
     assert_value("torchtune", 0, LOG_LOSS, 1.5971);
     assert_value("torchtune", 0, LOG_LEARNING_RATE, 2e-5);
