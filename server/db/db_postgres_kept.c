@@ -82,11 +82,11 @@ static PGresult *make_free(struct db_postgres *pg, int at, const char *name)
     char text[40];
     if (!pg->plans[at].text)
         return NULL;
-    forget(&pg->plans[at]);
     snprintf(text, sizeof text, "DEALLOCATE %s", name);
     PGresult *result = pg->pq.execute(pg->conn, text);
     if (!succeeded(pg, result))
         return result;
+    forget(&pg->plans[at]);
     pg->pq.clear(result);
     return NULL;
 }

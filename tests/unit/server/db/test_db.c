@@ -172,6 +172,100 @@ static void changes_are_counted(void **state)
     assert_int_equal(db_changes(f->db), 3);
 }
 
+// --- writing transactions -----------------------------------------------------------------------
+
+static bool begin(struct fixture *f)
+{
+    return f->kind->begin(f->db, DB_WRITE, &f->err);
+}
+
+static bool end(struct fixture *f, bool ok)
+{
+    ok = ok && f->kind->commit(f->db, &f->err);
+    if (!ok)
+        f->kind->rollback(f->db);
+    return ok;
+}
+
+static bool insert_later(struct fixture *f, int64_t a)
+{
+    struct stmt stmt = sql_begin(f->db, "INSERT INTO t VALUES (?, ?)", &f->err);
+    sql_bind_i64(&stmt, a);
+    sql_bind_text(&stmt, STR("later"));
+    return sql_run_later(&stmt);
+}
+
+static void more_may_be_answered_later_than_are_on_their_way(void **state)
+{
+    enum { ROWS = 500 };
+    struct fixture *f = *state;
+    assert_true(begin(f));
+    for (int64_t a = 0; a < ROWS; a++)
+        assert_true(insert_later(f, a));
+    assert_int_equal(count_rows(f, f->db), ROWS);
+    assert_true(end(f, insert_later(f, ROWS)));
+    assert_int_equal(count_rows(f, f->db), ROWS + 1);
+}
+
+static void end_connection(struct fixture *f, int64_t pid)
+{
+    struct db *other = open_db(f, DB_WRITE);
+    struct stmt stmt = sql_begin(
+        other, "SELECT CAST(pg_terminate_backend(CAST(? AS INTEGER), 5000) AS INTEGER)", &f->err);
+    sql_bind_i64(&stmt, pid);
+    assert_true(sql_row(&stmt) && sql_i64(&stmt, 0) == 1);
+    assert_true(sql_end(&stmt));
+    db_close(other, true);
+}
+
+static void nothing_stays_if_the_connection_ends_before_the_answers(void **state)
+{
+    struct fixture *f = *state;
+    if (f->kind != &db_postgres)
+        return;
+    assert_true(begin(f));
+    insert(f, 1, STR("first"));
+    struct stmt stmt = sql_begin(f->db, "SELECT pg_backend_pid()", &f->err);
+    int64_t pid = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    assert_true(sql_end(&stmt));
+    assert_true(insert_later(f, 2));
+    end_connection(f, pid);
+    assert_false(end(f, insert_later(f, 3)));
+    assert_int_equal(f->err.code, ERR_BUSY);
+    assert_int_equal(count_rows(f, f->db), 0);
+    assert_true(begin(f) && insert_later(f, 1) && insert_later(f, 2));
+    assert_true(end(f, true));
+    assert_int_equal(count_rows(f, f->db), 2);
+}
+
+static bool select_nth(struct fixture *f, int n)
+{
+    char text[60];
+    snprintf(text, sizeof text, "SELECT a + %d FROM t WHERE a = ?", n);
+    struct stmt stmt = sql_begin(f->db, text, &f->err);
+    sql_bind_i64(&stmt, 1);
+    return sql_run(&stmt);
+}
+
+// As many as no connection keeps plans of, and one that comes after a failure.
+static void a_failure_leaves_plans_that_can_be_replaced(void **state)
+{
+    enum { MANY = 200 };
+    struct fixture *f = *state;
+    insert(f, 1, STR("first"));
+    assert_true(begin(f));
+    for (int n = 0; n < MANY; n++)
+        assert_true(select_nth(f, n));
+    assert_false(sql_execute(f->db, "INSERT INTO t VALUES (1, 'twice')", &f->err));
+    bool ok = select_nth(f, MANY);
+    assert_true(ok || f->kind == &db_postgres);
+    end(f, false);
+    assert_true(begin(f));
+    for (int n = 0; n <= MANY; n++)
+        assert_true(select_nth(f, n));
+    assert_true(end(f, true));
+}
+
 static void a_reader_sees_what_was_committed(void **state)
 {
     struct fixture *f = *state;
@@ -292,6 +386,9 @@ int main(void)
         TEST(a_full_disk_is_reported),
         TEST(the_log_is_emptied_and_a_clean_end_is_known),
         TEST(changes_are_counted),
+        TEST(more_may_be_answered_later_than_are_on_their_way),
+        TEST(nothing_stays_if_the_connection_ends_before_the_answers),
+        TEST(a_failure_leaves_plans_that_can_be_replaced),
         TEST(a_reader_sees_what_was_committed),
         TEST(a_read_ends_at_its_deadline),
         TEST(a_copy_is_whole_and_sound),
