@@ -15,7 +15,7 @@ import { fields, file_part } from "../e2e/helpers/multipart.mjs";
 import { no_postgres, start_postgres } from "../e2e/helpers/postgres.mjs";
 import { s3_keys, start_s3 } from "../e2e/helpers/s3.mjs";
 import { start_server } from "../e2e/helpers/server.mjs";
-import { chance, fast_tmpdir, temporary, until } from "../e2e/helpers/tools.mjs";
+import { chance, fast_tmpdir, temporary } from "../e2e/helpers/tools.mjs";
 import { Clients } from "./helpers/clients.mjs";
 import { free_port, no_balancer, no_cluster, start_balancer, start_engines }
   from "./helpers/cluster.mjs";
@@ -32,7 +32,7 @@ const WRITERS = 4;
 const READERS = 3;
 const WAIT_S = is_long ? 30 : 3;
 const LEAST_ASKED = 100;
-/** What was on its way to a service when that was killed is answered by then. */
+/** What was on its way to a service that was killed is answered this long after its end. */
 const KILL_MS = 1500;
 /** A balancer cannot send these again: it passes bodies through as they come. */
 const WITH_BODY = ["POST", "PUT", "PATCH"];
@@ -58,7 +58,10 @@ class Mishaps {
   constructor() {
     /** @type {{at: number, method: string, what: string, status: number}[]} */
     this.list = [];
-    /** When services were killed or stopped. @type {{at: number, signal: string}[]} */
+    /**
+     * When services were killed or stopped.
+     * @type {{at: number, until: number, signal: string}[]}
+     */
     this.ends = [];
   }
 
@@ -67,8 +70,7 @@ class Mishaps {
   }
 
   is_of_a_kill(at) {
-    return this.ends.some((end) => end.signal === "SIGKILL" && at >= end.at &&
-      at <= end.at + KILL_MS);
+    return this.ends.some((end) => end.signal === "SIGKILL" && at >= end.at && at <= end.until);
   }
 
   /** An answer that had begun ends early; a request whose body was on its way gets 502. */
@@ -236,15 +238,18 @@ async function verify(load, servers) {
 }
 
 /** The others while one of three ends, which then starts again. */
-async function end_one(servers, at, load, limit_ms) {
+async function end_one(servers, at, load) {
   const signal = load.mishaps.ends.length % 2 === 0 ? "SIGKILL" : "SIGTERM";
   const victim = servers[at];
-  const health = servers.filter((server) => server !== victim)
-    .map((server) => Object.assign(new Health(server), { limit_ms }));
+  const health = servers.filter((server) => server !== victim).map((one) => new Health(one));
+  for (const one of health) await one.calibrate(); // with the load, and what else is running
   const end = performance.now() + AFTER_MS;
-  const watching = Promise.all(health.map((one) => one.watch(() => performance.now() < end)));
-  load.mishaps.ends.push({ at: performance.now(), signal });
+  const watching = Promise.all(health.map((one) => one.watch(() =>
+    performance.now() < end || one.times.length < LEAST_ASKED)));
+  const ending = { at: performance.now(), until: Infinity, signal };
+  load.mishaps.ends.push(ending);
   await (signal === "SIGKILL" ? victim.kill() : victim.stop());
+  ending.until = performance.now() + KILL_MS;
   await watching;
   const { data, options } = victim;
   servers[at] = await start_server({ data, crowd: true, options });
@@ -265,11 +270,10 @@ test(`mixed load does not notice that services end, ${ENDS} times`,
     const balancer = await start_balancer(servers.map(({ port }) => port));
     const front = Object.assign(Object.create(servers[0]), { port: balancer.port,
       base: `http://127.0.0.1:${balancer.port}` });
-    const { limit_ms } = await new Health(servers[0]).calibrate();
     const load = new Load(front, new Mishaps());
     await load.start();
     await pause(WARM_MS);
-    for (let i = 0; i < ENDS; i++) await end_one(servers, i % servers.length, load, limit_ms);
+    for (let i = 0; i < ENDS; i++) await end_one(servers, i % servers.length, load);
     await load.stop();
     const kept = await verify(load, servers);
     load.mishaps.check();
