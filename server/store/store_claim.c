@@ -170,7 +170,7 @@ static bool none_is_queued(struct store *store)
     struct err ignored;
     return store_number(store,
                         "SELECT coalesce((SELECT id FROM job WHERE state = 'queued' "
-                        "ORDER BY due_ns, id LIMIT 1), 0)",
+                        "AND due_ns >= 0 ORDER BY due_ns, id LIMIT 1), 0)",
                         (struct str){0}, &id, &ignored) &&
            !id;
 }

@@ -80,19 +80,14 @@ bool jobs_end(struct db *db, const struct job *job, struct str state, struct str
     return job->kind == JOB_TRACE || runs_count_jobs(db, job->run_id, err);
 }
 
-// With the condition of job_one_queued_per_trace: PostgreSQL may prefer job_queue otherwise, and a
-// plan made while that was short would go through all that waits later.
-#define QUEUED_AGAIN(trace_id)                                    \
-    "SELECT 1 FROM job AS other WHERE other.trace_id = " trace_id \
-    " AND other.kind = 'trace' AND other.state = 'queued'"
-
 // A trace that was queued again while it was read is neither done nor failed yet.
 static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?1 "
-                                 "AND EXISTS (" QUEUED_AGAIN("?1") ")",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?1 "
+                  "AND EXISTS (SELECT 1 FROM job WHERE trace_id = ?1 AND state = 'queued')",
+                  err);
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
 }
@@ -102,7 +97,9 @@ static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
     "events = ?3, text_bytes = ?4, parse_ns = ?5, analyze_ns = ?6, secrets = ?7, "            \
     "join_bytes = ?8 WHERE id = ?9"
 // Usually: nothing happened to it while it was read.
-#define OF_RUNNING " AND state = 'running' AND NOT EXISTS (" QUEUED_AGAIN("?9") ")"
+#define OF_RUNNING                                                       \
+    " AND state = 'running' AND NOT EXISTS (SELECT 1 FROM job AS other " \
+    "WHERE other.trace_id = ?9 AND other.state = 'queued')"
 
 static bool write_figures(struct db *db, const char *text, struct str trace_id,
                           const struct trace_result *result, struct err *err)
@@ -283,7 +280,7 @@ bool store_count_jobs(struct store *store, uint64_t *open, struct err *err)
 {
     int64_t count;
     if (!store_number(store,
-                      "SELECT (SELECT count(*) FROM job WHERE state = 'queued') + "
+                      "SELECT (SELECT count(*) FROM job WHERE state = 'queued' AND due_ns >= 0) + "
                       "(SELECT count(*) FROM job WHERE state = 'running')",
                       (struct str){NULL, 0}, &count, err))
         return false;

@@ -10,9 +10,9 @@
 bool store_queue_state(struct store *store, struct queue_state *state, struct err *err)
 {
     static const char text[] =
-        "SELECT (SELECT count(*) FROM job WHERE state = 'queued'), "
+        "SELECT (SELECT count(*) FROM job WHERE state = 'queued' AND due_ns >= 0), "
         "(SELECT count(*) FROM job WHERE state = 'running'), "
-        "coalesce((SELECT min(created_ns) FROM job WHERE state = 'queued'), 0)";
+        "coalesce((SELECT min(created_ns) FROM job WHERE state = 'queued' AND due_ns >= 0), 0)";
     struct txn txn;
     *state = (struct queue_state){0};
     if (!txn_begin(store, DB_READ, &txn, err))
