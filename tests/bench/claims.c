@@ -87,16 +87,18 @@ static void fill(struct store *store, int64_t jobs, int64_t done)
 }
 
 // As little as possible: the traces stay as they are, and are counted in the end.
-static void end_some(struct store *store)
+static void end_some(struct store *store, const int64_t *ids, int count)
 {
     struct txn txn;
     struct err err;
     if (!txn_begin(store, DB_WRITE, &txn, &err))
         die(&err);
-    struct stmt stmt = sql_begin(
-        txn.db, "UPDATE job SET state = 'done' WHERE state = 'running' AND owner = ?", &err);
-    sql_bind_text(&stmt, store_owner(store));
-    bool ok = sql_run_later(&stmt);
+    struct stmt stmt = sql_begin(txn.db, "UPDATE job SET state = 'done' WHERE id = ?", &err);
+    for (int i = 0; i < count; i++) {
+        sql_bind_i64(&stmt, ids[i]);
+        sql_step_later(&stmt);
+    }
+    bool ok = sql_end(&stmt);
     if (!txn_end(&txn, ok, &err))
         die(&err);
 }
@@ -124,6 +126,8 @@ static void claim_share(const char *place, int node, int64_t share, struct progr
     struct err err;
     struct arena arena;
     bool found = true;
+    int64_t running[RUNNING];
+    int count_running = 0;
     snprintf(owner, sizeof owner, "n_%d", node);
     struct store *store = store_open_as(place, owner, &err);
     if (!store)
@@ -135,10 +139,14 @@ static void claim_share(const char *place, int node, int64_t share, struct progr
         if (!store_claim_job(store, &arena, &job, &found, &err))
             die(&err);
         arena_free(&arena);
-        if (found)
+        if (found) {
             count(progress, clock_mono_ns() - begin_ns);
-        if (i % RUNNING == 0 || i == share || !found)
-            end_some(store);
+            running[count_running++] = job.id;
+        }
+        if (count_running == RUNNING || i == share || !found) {
+            end_some(store, running, count_running);
+            count_running = 0;
+        }
     }
     store_close(store);
     _exit(0); // the store of the process that started it is not ours
