@@ -280,8 +280,7 @@ bool format_refuse_json(struct str head, struct err *err)
         return format_refuse(known, err);
     char what[WHAT_BYTES];
     json_outline_describe(&outline, what, sizeof what);
-    return refuse(what, OR_ARCHIVE,
-                  "for a trace of PyTorch, upload the output of prof.export_chrome_trace()", err);
+    return refuse(what, OR_ARCHIVE, "for PyTorch, prof.export_chrome_trace()", err);
 }
 
 bool format_refuse_unknown(struct str head, struct err *err)

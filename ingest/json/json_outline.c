@@ -116,7 +116,7 @@ static bool is_name(struct str key)
     return key.len > 0 && key.len <= MAX_KEY;
 }
 
-// `what` with the first members: "a JSON object with the members step, loss".
+// `what` with the first members: "a JSON object with step, loss".
 static void name_members(const struct json_outline *outline, const char *what, char *out,
                          size_t cap)
 {
@@ -126,9 +126,8 @@ static void name_members(const struct json_outline *outline, const char *what, c
     for (unsigned k = 0; k < outline->key_count && shown < SHOWN; k++) {
         if (!is_name(outline->keys[k]))
             continue;
-        len += (size_t)snprintf(raw + len, sizeof raw - len, "%s%.*s",
-                                shown++ ? ", " : " with the members ", (int)outline->keys[k].len,
-                                outline->keys[k].at);
+        len += (size_t)snprintf(raw + len, sizeof raw - len, "%s%.*s", shown++ ? ", " : " with ",
+                                (int)outline->keys[k].len, outline->keys[k].at);
     }
     out[secrets_redact_into((struct str){raw, len}, out, cap - 1)] = '\0';
 }

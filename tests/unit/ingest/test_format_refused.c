@@ -65,13 +65,13 @@ static void json_without_an_event_is_named_by_what_it_holds(void **state)
     assert_refused("[\"a\", \"b\"]", "found a list of strings");
     assert_refused("[[1, 2], [3]]", "found a list of lists");
     assert_refused("[{\"step\": 1, \"loss\": {\"ph\": 2}}, {\"lr\": 2}]",
-                   "found a list of objects that are not events, perhaps metrics, with the members "
+                   "found a list of objects that are not events, perhaps metrics, with "
                    "step, loss, expected");
-    assert_refused("[{\"ph\": \"?\"}, {\"ph\": 7.2}, {}]", "with the members ph, expected");
+    assert_refused("[{\"ph\": \"?\"}, {\"ph\": 7.2}, {}]", "with ph, expected");
     assert_refused("{\"step\": 1}\n{\"step\": 2}\n",
-                   "found lines of JSON objects, perhaps a log, with the members step");
+                   "found lines of JSON objects, perhaps a log, with step");
     assert_refused("{\"lr\": 0.1, \"layers\": {\"a\": 1}, \"x\": [{\"y\": 1}]}",
-                   "found a JSON object with the members lr, layers, x, expected");
+                   "found a JSON object with lr, layers, x, expected");
     assert_refused("{\"model_type\": \"llama\"}", "found settings of a model");
     assert_refused("{\"version\": \"2.10\", \"pg_config\": {}, \"entries\": []}",
                    "found a Flight Recorder dump");
@@ -83,7 +83,7 @@ static void json_without_an_event_is_named_by_what_it_holds(void **state)
 static void what_members_are_called_is_repeated_only_if_it_is_a_name(void **state)
 {
     (void)state;
-    assert_refused("{\"a\\nb\": 1, \"<b>\": 2, \"ok\": 3}", "object with the members ok, expected");
+    assert_refused("{\"a\\nb\": 1, \"<b>\": 2, \"ok\": 3}", "object with ok, expected");
     assert_refused("{\"hf_abcdefghijklmnopqrstuvwxyzABCDEFGH\": 1}",
                    "found a JSON object, expected");
 }

@@ -82,7 +82,7 @@ static void each_member_has_a_fate_of_its_own(void **state)
                      "found text without a training step in it, expected the log of a training "
                      "job");
     assert_string_equal(at->format->name, "json");
-    assert_non_null(strstr(at->problem.msg, "perhaps metrics, with the members step"));
+    assert_non_null(strstr(at->problem.msg, "perhaps metrics, with step"));
     at = assert_next(at->next, "inner.tar", "tar",
                      "a tar archive within an archive, expected files: unpack it and give those");
     at = assert_next(at, "link", "nothing", "a symbolic link");
