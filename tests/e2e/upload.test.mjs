@@ -431,7 +431,7 @@ test("a file without one event is a trace that failed, and says what it is inste
   const cases = [
     ["[2026-01-01 12:00:00] INFO step 1\n", /^found text that is not JSON, perhaps a log, expect/],
     ["[]", /^found an empty list, expected/],
-    ['[{"step": 1, "loss": 2.3}]', /objects that are not events, perhaps metrics, with the member/],
+    ['[{"step": 1, "loss": 2.3}]', /objects that are not events, perhaps metrics, with step, loss/],
     ['{"model_type": "llama"}', /^found settings of a model, expected/],
     ['{"traceEvents": []}', /^no events were recorded: /],
     ['{"traceEvents": 5}', /^found traceEvents that is not a list/],
