@@ -47,8 +47,10 @@ function use_drawing(canvas, scene) {
   it.scene = scene;
   it.draw = () => {
     it.frame = 0;
-    const [node, what] = [canvas.current, it.scene()];
-    if (!node || !what?.palette || what.width === 0) return;
+    const node = canvas.current;
+    if (!node) return; // a key's repeat or an answer came after the page was left
+    const what = it.scene();
+    if (!what.palette || what.width === 0) return;
     paint_timeline(sized_pen(node, what.width, what.height), what);
   };
   it.redraw ??= () => {
