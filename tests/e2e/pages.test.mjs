@@ -114,9 +114,11 @@ test("a deep link shows the same as the page it was copied from", async () => {
     await settle(page);
     const text = () => page.locator("main").innerText();
     await until("the filtered table is shown", async () => /kernel/i.test(await text()));
+    await page.locator(".range-pick").waitFor();
     const [url, before_it] = [page.url(), await text()];
     await on_page({}, async (other) => {
       await visit(other, url);
+      await other.locator(".range-pick").waitFor();
       assert.equal(await other.locator("main").innerText(), before_it);
     });
     await page.goBack();
