@@ -3,6 +3,8 @@
 // end.
 #include "server/db/db.h"
 
+#include <string.h>
+
 const struct db_kind *const db_kinds[] = {&db_sqlite, &db_postgres, NULL};
 
 // --- connections --------------------------------------------------------------------------------
@@ -177,6 +179,15 @@ bool sql_execute(struct db *db, const char *text, struct err *err)
 {
     struct stmt stmt = sql_begin(db, text, err);
     return sql_run(&stmt);
+}
+
+bool sql_may_be_kept(const char *text)
+{
+    static const char *const starts[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(text, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
 }
 
 bool sql_execute_all(struct db *db, const char *text, struct err *err)

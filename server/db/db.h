@@ -185,6 +185,9 @@ void sql_step_later(struct stmt *stmt); // the same of sql_step
 MUST_CHECK bool sql_execute(struct db *db, const char *text, struct err *err);
 // Runs all statements of a text.
 MUST_CHECK bool sql_execute_all(struct db *db, const char *text, struct err *err);
+// Whether the plan of a statement may be kept for the next time. Others change the schema, or may
+// do their work when they are planned, as a PRAGMA does.
+bool sql_may_be_kept(const char *text);
 
 bool sql_is_null(const struct stmt *stmt, int column);
 bool sql_is_i64(const struct stmt *stmt, int column);

@@ -9,16 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Others run once: they change the schema.
-static bool may_run_again(const char *text)
-{
-    static const char *const starts[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (strncmp(text, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
-}
-
 // Whether it was planned for values of these types. Nulls, of type 0, are of any.
 static bool takes(const struct postgres_plan *plan, int count, const Oid *types)
 {
@@ -153,7 +143,7 @@ bool postgres_keep(struct db_postgres *pg, const char *text, int count, const Oi
 {
     if (postgres_is_kept(pg, text, count, types, kept))
         return true;
-    if (!may_run_again(text) || !are_known(count, types))
+    if (!sql_may_be_kept(text) || !are_known(count, types))
         return false;
     struct postgres_plan wanted = describe(text, count, types);
     wanted.used = ++pg->uses;

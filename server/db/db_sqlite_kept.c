@@ -2,6 +2,7 @@
 #include "server/db/db_sqlite_kept.h"
 
 #include "ingest/base/hash.h"
+#include "server/db/db.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -9,16 +10,6 @@
 static uint64_t hash_of(const char *text)
 {
     return hash_bytes(text, strlen(text));
-}
-
-// A PRAGMA may do its work when it is compiled.
-static bool may_run_again(const char *text)
-{
-    static const char *const starts[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"};
-    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (strncmp(text, starts[i], strlen(starts[i])) == 0)
-            return true;
-    return false;
 }
 
 sqlite3_stmt *db_sqlite_kept_take(struct db_sqlite_kept *kept, const char *text)
@@ -49,7 +40,7 @@ static unsigned slot_to_fill(const struct db_sqlite_kept *kept)
 bool db_sqlite_kept_put(struct db_sqlite_kept *kept, sqlite3_stmt *stmt)
 {
     const char *text = sqlite3_sql(stmt);
-    if (!may_run_again(text) || sqlite3_clear_bindings(stmt) != SQLITE_OK)
+    if (!sql_may_be_kept(text) || sqlite3_clear_bindings(stmt) != SQLITE_OK)
         return false;
     unsigned i = slot_to_fill(kept);
     sqlite3_finalize(kept->slots[i].at);

@@ -142,15 +142,20 @@ static void what_ranks_have_together_does_not_depend_on_threads(void **state)
     job_end(&job);
 }
 
+static void make_fifty_steps(struct hand *hand)
+{
+    hand_begin(hand);
+    for (int64_t step = 0; step < 50; step++)
+        add_step(hand, step);
+    hand_seal(hand);
+}
+
 // Tight limits hit at a different place each time; the memory must be freed wherever that is.
 static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    for (int64_t step = 0; step < 50; step++)
-        add_step(&hand, step);
-    hand_seal(&hand);
+    make_fifty_steps(&hand);
     uint64_t used = hand.budget.used;
     unsigned failed = 0;
     for (uint64_t room = 4096; room < (uint64_t)1 << 22; room *= 2) {
@@ -178,10 +183,7 @@ static void the_replay_leaves_memory_to_the_others(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    for (int64_t step = 0; step < 50; step++)
-        add_step(&hand, step);
-    hand_seal(&hand);
+    make_fifty_steps(&hand);
     bool done = false;
     for (hand.budget.limit = hand.budget.used + 4096; !done; hand.budget.limit += 4096) {
         struct arena arena;
