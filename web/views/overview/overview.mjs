@@ -116,12 +116,13 @@ function Figures({ data, run, ranks }) {
 }
 
 /** What the recording lacks comes before the figures that leave it out. */
-function Lacking({ breakdown }) {
-  const row = headline_row(breakdown);
+function Lacking({ data }) {
+  const row = headline_row(data.breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
   const steps = Math.max(1, row.steps || 1);
   return html`<p class="lacking">Shares below are of the ${
-    time_text((row.window_ns - row.unrecorded_ns) / steps)} per step that were recorded: for ${
+    time_text((row.window_ns - row.unrecorded_ns) / steps)}${
+    is_whole(data) ? "" : " per step"} that were recorded: for ${
     time_text(row.unrecorded_ns / steps)} more the GPU ran work that is missing.</p>`;
 }
 
@@ -155,7 +156,7 @@ function WhereItGoes({ run, data }) {
     time_text(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
   const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
     value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
-  return html`<${Card} title="Step breakdown">
+  return html`<${Card} title=${is_whole(data) ? "Breakdown" : "Step breakdown"}>
     <div class="where"><${StepStack} row=${row} steps=${row.steps} caption=${caption}
         actions=${actions} /><${StepsOfRank} run=${run} rank=${rank} /></div><//>`;
 }
@@ -213,12 +214,12 @@ function NoDevice({ run, trust, rank }) {
 }
 
 function Measured({ data, run }) {
-  const { summary, breakdown, findings, kernels } = data;
+  const { summary, findings, kernels } = data;
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
   return html`<${First} run=${run} findings=${findings} several=${has_spread(summary)} />
     <${Which} run=${run} ranks=${ranks} step_ns=${summary.step_median_ns} />
-    <${Lacking} breakdown=${breakdown} />
+    <${Lacking} data=${data} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} data=${data} />
     <${Phases} run=${run} />
