@@ -587,29 +587,31 @@ static bool listens_on(int fd, unsigned port)
            strtoul(service, NULL, 10) == port;
 }
 
-// The socket is shut, and the library waits for something that never comes in its place: a shut
-// socket is always ready. The raw call hides that from ThreadSanitizer, which would report that the
-// library closes what is put there: it cannot see that this happens only after mg_stop().
-static void stop_listening(struct http *http)
+// Shuts the socket and puts another descriptor in its place, unless that is -1. The raw call hides
+// that from ThreadSanitizer, which would report that the library closes what is put there: it
+// cannot see that this happens only after mg_stop().
+static void shut_socket(struct http *http, int in_its_place)
 {
     enum { EARLY_DESCRIPTORS = 256 };
     unsigned port = http_port(http);
-    if (http->never >= 0)
-        return;
-    http->never = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     atomic_store(&http->deaf, true);
     for (int fd = 0; fd < EARLY_DESCRIPTORS; fd++)
         if (listens_on(fd, port)) {
             shutdown(fd, SHUT_RDWR);
-            (void)syscall(SYS_dup3, http->never, fd, O_CLOEXEC);
+            if (in_its_place >= 0)
+                (void)syscall(SYS_dup3, in_its_place, fd, O_CLOEXEC);
         }
 }
 
+// A shut socket is always ready, so the library waits for something that never comes instead.
 void http_give_way(struct http *http)
 {
+    if (http->never >= 0)
+        return;
     atomic_store(&http->gives_way, true);
     http_drain(http);
-    stop_listening(http);
+    http->never = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    shut_socket(http, http->never);
 }
 
 void http_stop(struct http *http, uint64_t grace_ms)
@@ -618,13 +620,16 @@ void http_stop(struct http *http, uint64_t grace_ms)
         return;
     http_drain(http);
     wait_idle(http, grace_ms);
-    stop_listening(http);
+    // The library notices that it should stop within two seconds, or at once if what it waits for
+    // becomes ready. Where it fell asleep while its socket was replaced only the former is certain.
+    shut_socket(http, -1);
+    if (http->never >= 0)
+        (void)eventfd_write(http->never, 1);
     if (http->connections)
         connections_close_silent(http->connections);
-    // The library looks whether it should stop every two seconds, and now.
-    (void)eventfd_write(http->never, 1);
     mg_stop(http->context);
-    close(http->never);
+    if (http->never >= 0)
+        close(http->never);
     pace_stop(http->pace);
     connections_free(http->connections);
     pthread_cond_destroy(&http->crew.changed);
