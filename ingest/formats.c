@@ -174,12 +174,19 @@ static struct str after_hole(struct str head)
     return hole < FEWEST || hole == head.len ? head : (struct str){head.at + hole, head.len - hole};
 }
 
-const struct format *format_find(struct str head, struct str filename)
+static const struct format *find_in(struct str head, struct str filename)
 {
-    head = after_hole(head);
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, filename, &outline};
     return best_of_all(best_read(&sample), &sample);
+}
+
+const struct format *format_find(struct str head, struct str filename)
+{
+    struct str text = after_hole(head);
+    const struct format *found = find_in(text, filename);
+    bool is_trace = found && found->kind == FORMAT_TRACE; // read from the first byte on
+    return is_trace && text.at != head.at ? find_in(head, filename) : found;
 }
 
 const struct format *format_find_unread(struct str head, struct str filename)
@@ -191,7 +198,8 @@ const struct format *format_find_unread(struct str head, struct str filename)
 
 enum format_likeness format_like(const struct format *format, struct str head, struct str filename)
 {
-    head = after_hole(head);
+    if (format->kind != FORMAT_TRACE)
+        head = after_hole(head);
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, filename, &outline};
     return likeness(format, &sample);

@@ -49,6 +49,7 @@ static void files_are_named_by_their_first_bytes(void **state)
     assert_found(STR("step 1, loss 2.3\n"), "rank0.json", "text");
     assert_found(STR(""), "", "nothing");
     assert_found(STR("\0\0\0\0"), "rank0.json", "nothing");
+    assert_found(STR("\0\0\0\0\0\0\0\0{\"traceEvents\": []}"), "rank0.json", "nothing");
 }
 
 static void an_archive_is_not_what_its_first_member_is(void **state)
