@@ -230,6 +230,31 @@ test("the bin restores runs, and deletes them for good after asking", async () =
   });
 });
 
+test("a question asked right after another stays open", async () => {
+  await empty_bin();
+  await make("dill");
+  await server.request("/api/v1/runs/dill", { method: "DELETE", headers: { "If-Match": "*" } });
+  await on_page({}, async (page) => {
+    await visit(page, "/settings/bin");
+    await page.getByRole("button", { name: "Delete dill for good" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.evaluate(async () => {
+      const button = (text) => [...document.querySelectorAll("button")]
+        .find((one) => one.textContent.startsWith(text));
+      const is_gone = new Promise((resolve) => new MutationObserver(() => {
+        if (!document.querySelector("dialog")) resolve();
+      }).observe(document.body, { childList: true, subtree: true }));
+      button("Keep").click();
+      await is_gone;
+      button("Empty the bin").click(); // before the frame in which the first dialog reports its end
+    });
+    await settle(page);
+    await page.getByRole("dialog").getByText("Empty the bin?").waitFor({ timeout: 5000 });
+    await settle(page);
+    assert.equal(await page.getByRole("dialog").count(), 1);
+  });
+});
+
 test("selection, message and bin fit in every size and theme and have no barrier", async () => {
   await make("one");
   await make("two");

@@ -165,7 +165,9 @@ export function Dialog({ title, onclose, children, className = "" }) {
   const on_backdrop = (event) => {
     if (event.target === ref.current) onclose();
   };
-  return html`<dialog ref=${ref} class=${className} aria-labelledby=${id} onClose=${onclose}
+  // A dialog taken from the page hears of its end a frame later, when the next may be open.
+  const on_close = (event) => event.target.isConnected && onclose();
+  return html`<dialog ref=${ref} class=${className} aria-labelledby=${id} onClose=${on_close}
       onClick=${on_backdrop}>
     <header><h2 id=${id}>${title}</h2>
       <button type="button" class="icon" aria-label="Close" onClick=${onclose}>×</button></header>
