@@ -3,8 +3,8 @@
 #include "analysis/stats/time_text.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int decimals_of(double value)
@@ -23,13 +23,33 @@ static void group(char *at, size_t digits)
     }
 }
 
+static const struct unit {
+    int64_t from_ns;
+    double ns;
+    const char *name;
+} units[] = {
+    {600000000000, 60e9, "min"},
+    {10000000000, 1e9, "s"},
+    {100000, 1e6, "ms"},
+    {0, 1e3, "us"},
+};
+
+// Nothing is said in milliseconds, as most times beside it are.
+static const struct unit *unit_of(int64_t ns)
+{
+    int64_t size = ns == 0 ? 100000 : llabs(ns);
+    const struct unit *unit = units;
+    while (size < unit->from_ns)
+        unit++;
+    return unit;
+}
+
 struct time_text time_text(int64_t ns)
 {
     struct time_text text;
-    bool small = ns != 0 && ns > -100000 && ns < 100000;
-    double value = (double)ns / (small ? 1e3 : 1e6);
-    snprintf(text.text, sizeof text.text, "%.*f %s", decimals_of(fabs(value)), value,
-             small ? "us" : "ms");
+    const struct unit *unit = unit_of(ns);
+    double value = (double)ns / unit->ns;
+    snprintf(text.text, sizeof text.text, "%.*f %s", decimals_of(fabs(value)), value, unit->name);
     char *digits = text.text + (*text.text == '-');
     group(digits, strspn(digits, "0123456789"));
     return text;

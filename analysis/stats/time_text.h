@@ -10,7 +10,8 @@ struct time_text {
 };
 
 // At least three significant digits, never an exponent: "1,234 ms", "11.7 ms", "0.25 ms"; below a
-// tenth of a millisecond in microseconds: "1.76 us".
+// tenth of a millisecond in microseconds, from ten seconds on in seconds, from ten minutes on in
+// minutes, as on the pages: "1.76 us", "137 s".
 struct time_text time_text(int64_t ns);
 
 #endif

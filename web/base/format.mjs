@@ -59,24 +59,66 @@ export function fits_us(times) {
   return 2 * sizes.filter((ns) => ns < US_BELOW_NS).length > sizes.length;
 }
 
+const UNITS = [[10 * 60e9, 60e9, "min"], [10e9, 1e9, "s"], [US_BELOW_NS, 1e6, "ms"],
+  [1000, 1e3, "µs"], [1, 1, "ns"]]; // from where on, length, name
+
+/** The unit of a time, and of others beside it. @param {number} ns */
+function unit_of_time(ns) {
+  const size = Math.abs(ns);
+  const found = size === 0 ? undefined : UNITS.find(([from]) => size >= from);
+  return found ?? (size === 0 ? UNITS[2] : UNITS[3]);
+}
+
+/** Without the unit. */
+const in_unit = (ns, [, length], digits) => (length === 1 ? significant(Math.round(ns), 1)
+  : significant(ns / length, digits));
+
 /**
- * A time with its unit: in milliseconds, below a tenth of one in microseconds, below one of these
- * in nanoseconds.
+ * A time with its unit: in milliseconds, from ten seconds on in seconds, from ten minutes on in
+ * minutes, below a tenth of a millisecond in microseconds, below one of these in nanoseconds.
  * @param {number|null} ns
  */
 export function time_text(ns, digits = 3) {
   if (missing(ns)) return NONE;
-  const is_tiny = Math.abs(ns) >= 1 && Math.abs(ns) < 1000;
-  if (is_tiny) return `${significant(Math.round(ns), 1)} ns`;
-  const is_short = ns !== 0 && Math.abs(ns) < US_BELOW_NS;
-  return is_short ? `${us(ns, digits)} µs` : `${ms(ns, digits)} ms`;
+  const unit = unit_of_time(ns);
+  return `${in_unit(ns, unit, digits)} ${unit[2]}`;
+}
+
+/** The same with its sign: "+8.20 ms". @param {number|null} ns */
+export const time_signed = (ns, digits = 3) => `${ns > 0 ? "+" : ""}${time_text(ns, digits)}`;
+
+/**
+ * A time inside a bar, where a unit takes room: milliseconds go without, as on most pages; a time
+ * that is better said in seconds or minutes has it. @param {number|null} ns
+ */
+export const time_in_bar = (ns, digits = 3) =>
+  (Math.abs(ns ?? 0) < UNITS[1][0] ? ms(ns, digits) : time_text(ns, digits));
+
+/**
+ * What an axis up to a time is written in: the unit, and how many ns one is; never less than
+ * milliseconds.
+ * @param {number} most_ns
+ */
+export function axis_of_time(most_ns) {
+  const [, per, unit] = unit_of_time(Math.max(most_ns, US_BELOW_NS));
+  return { unit, per };
+}
+
+/** Two times in one unit, in milliseconds where they are short. */
+function in_one_unit(low_ns, high_ns, between, digits) {
+  const unit = unit_of_time(Math.max(Math.abs(low_ns), Math.abs(high_ns), US_BELOW_NS));
+  return `${in_unit(low_ns, unit, digits)}${between}${in_unit(high_ns, unit, digits)} ${unit[2]}`;
 }
 
 /** "18.08 to 18.12 ms", with as many digits as it takes for the ends to differ. */
-export function range_ms(low_ns, high_ns) {
+export function range_text(low_ns, high_ns) {
   const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
-  return `${ms(low_ns, digits)} to ${ms(high_ns, digits)} ms`;
+  return in_one_unit(low_ns, high_ns, " to ", digits);
 }
+
+/** "493 → 251 ms". */
+export const change_text = (before_ns, after_ns, digits = 3) =>
+  in_one_unit(before_ns, after_ns, " → ", digits);
 
 /** A signed difference in milliseconds, without the unit. @param {number|null} ns */
 export function ms_signed(ns, digits = 3) {

@@ -2,7 +2,7 @@
 // Step times of two or more sides as dots on one axis. A side with one run: a dot per step, the
 // median and its interval. A side with repeats: a dot per run, the steps faint behind them.
 import { html } from "../base/ui.mjs";
-import { time_text } from "../base/format.mjs";
+import { axis_of_time, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { dot_lanes, inner_ticks, linear, tick_texts } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
@@ -39,7 +39,7 @@ const steps_of = ({ runs }) => runs.flatMap(({ steps }) => steps);
 
 function Dots({ values, x, middle, size, names, className }) {
   const order = values.map((_, i) => i).sort((a, b) => values[a] - values[b]);
-  const xs = order.map((i) => x(values[i] / 1e6));
+  const xs = order.map((i) => x(values[i]));
   const room = Math.floor(LANE / (size + 0.5));
   const lanes = dot_lanes(xs, size + 0.5, room % 2 ? room : room - 1);
   return html`<g class=${className}>${order.map((from, i) => html`<circle key=${i} cx=${xs[i]}
@@ -53,11 +53,11 @@ function StripRow({ strip, x, top }) {
   const has_interval = strip.low !== null && strip.high !== null;
   const steps = thinned(ascending(steps_of(strip)));
   return html`<g class="strip strip-${strip.side}">
-    ${has_interval && html`<rect class="interval" x=${x(strip.low / 1e6)} y=${top + 4}
-      width=${Math.max(1, x(strip.high / 1e6) - x(strip.low / 1e6))} height=${LANE - 8} />`}
+    ${has_interval && html`<rect class="interval" x=${x(strip.low)} y=${top + 4}
+      width=${Math.max(1, x(strip.high) - x(strip.low))} height=${LANE - 8} />`}
     <${Dots} values=${steps} x=${x} middle=${middle} size=${repeats ? FAINT_DOT : STEP_DOT}
       className=${repeats ? "steps-behind" : ""} />
-    <line class="median" x1=${x(strip.median / 1e6)} x2=${x(strip.median / 1e6)}
+    <line class="median" x1=${x(strip.median)} x2=${x(strip.median)}
       y1=${top + 2} y2=${top + LANE - 2} />
     ${repeats && html`<${Dots} values=${strip.runs.map(({ median }) => median)} x=${x}
       middle=${middle} size=${RUN_DOT} className="run-dots"
@@ -93,9 +93,10 @@ export function DotStrips({ strips, caption }) {
   if (drawn.length === 0) return html`<p class="empty-line">No steady steps to show.</p>`;
   const { low, high } = extent_of(drawn);
   const slack = (high - low) * 0.04 || Math.max(1000, low * 0.01);
-  const ends = [(low - slack) / 1e6, (high + slack) / 1e6];
+  const ends = [low - slack, high + slack];
   const x = linear(ends[0], ends[1], EDGE, Math.max(EDGE + 1, width - EDGE));
-  const ticks = inner_ticks(ends[0], ends[1], Math.max(2, Math.floor(width / 130)));
+  const { per } = axis_of_time(high);
+  const ticks = inner_ticks(ends[0] / per, ends[1] / per, Math.max(2, Math.floor(width / 130)));
   const texts = tick_texts(ticks);
   const pitch = LANE + NAME;
   const bottom = drawn.length * pitch;
@@ -103,9 +104,9 @@ export function DotStrips({ strips, caption }) {
     <div ref=${ref} class="dot-strips">
       <svg width=${width} height=${bottom + 22} role="img" aria-label=${caption}>
         <g class="axis">${ticks.map((tick, i) => html`<g key=${tick}>
-          <line x1=${x(tick)} x2=${x(tick)} y1="0" y2=${bottom} />
-          <text x=${x(tick)} y=${bottom + 15} text-anchor=${x(tick) < 30 ? "start"
-            : x(tick) > width - 30 ? "end" : "middle"}>${texts[i]}</text></g>`)}</g>
+          <line x1=${x(tick * per)} x2=${x(tick * per)} y1="0" y2=${bottom} />
+          <text x=${x(tick * per)} y=${bottom + 15} text-anchor=${x(tick * per) < 30 ? "start"
+            : x(tick * per) > width - 30 ? "end" : "middle"}>${texts[i]}</text></g>`)}</g>
         ${drawn.map((strip, i) => html`<g key=${strip.key}>
           <text class="strip-name" x=${EDGE - 2} y=${i * pitch + 13}>${strip.name}</text>
           <${StripRow} strip=${strip} x=${x} top=${i * pitch + NAME - 2} /></g>`)}

@@ -4,7 +4,8 @@
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
-import { ms, ms_signed, percent, percent_signed, time_text } from "../base/format.mjs";
+import { change_text, ms, ms_signed, percent, percent_signed, time_signed, time_text }
+  from "../base/format.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { box_by_key, boxes_of, has_text, largest_nodes, path_above } from "./flame_model.mjs";
@@ -46,8 +47,8 @@ function node_text(node, root, write) {
   const delta = node.cand_ns - node.base_ns;
   const share = node.base_ns > 0 ? `, ${percent_signed(delta / node.base_ns)}` : "";
   const mark = delta > 0 ? "▲" : delta < 0 ? "▼" : "=";
-  return `${name}: ${ms(node.base_ns)} → ${ms(node.cand_ns)} ms per step (${mark} ${
-    ms_signed(delta)} ms${share})`;
+  return `${name}: ${change_text(node.base_ns, node.cand_ns)} per step (${mark} ${
+    time_signed(delta)}${share})`;
 }
 
 function Legend({ is_diff, names }) {

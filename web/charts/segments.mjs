@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One horizontal bar of any named segments, largest first, with its key below.
 import { html } from "../base/ui.mjs";
-import { ms, percent, time_text } from "../base/format.mjs";
+import { percent, time_in_bar, time_text } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 
@@ -27,7 +27,7 @@ function Bar({ item, total, write }) {
       <span class="segment-value">${write(item.value)}</span>`}</span>`;
 }
 
-const write_ms = (value, with_unit) => (with_unit ? time_text(value) : ms(value));
+const write_ms = (value, with_unit) => (with_unit ? time_text(value) : time_in_bar(value));
 
 /**
  * @param {{items: Segment[], caption: string, head?: string, actions?: any, bare?: boolean,

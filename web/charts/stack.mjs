@@ -2,7 +2,7 @@
 // A step as one horizontal stacked bar: large with figures below it, or small inside a table cell.
 import { html } from "../base/ui.mjs";
 import { parts_of, total_of } from "../base/parts.mjs";
-import { ms, percent, time_text } from "../base/format.mjs";
+import { ms, percent, time_in_bar, time_text } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 
 const LABEL_FROM = 0.06; // narrower segments have no label
@@ -40,7 +40,7 @@ function Segment({ part, ns, total, unit_ns }) {
   const text = `${part.label}: ${time_text(unit_ns(ns))}, ${percent(share)}`;
   return html`<span class="segment bar-${part.key}" style=${{ flexGrow: ns }} title=${text}>
     ${share >= LABEL_FROM && html`<span class="segment-name">${part.short}</span>`}
-    ${share >= LABEL_FROM && html`<span class="segment-value">${ms(unit_ns(ns))}</span>`}
+    ${share >= LABEL_FROM && html`<span class="segment-value">${time_in_bar(unit_ns(ns))}</span>`}
   </span>`;
 }
 

@@ -3,7 +3,8 @@
 // from it: for more runs than a waterfall can show.
 import { html } from "../base/ui.mjs";
 import { PARTS, parts_of, total_of } from "../base/parts.mjs";
-import { ms, percent_signed, time_text } from "../base/format.mjs";
+import { ms, percent_signed, time_in_bar, time_text } from "../base/format.mjs";
+import { timed } from "../base/values.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure, Legend } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -38,7 +39,8 @@ function Bar({ row, scale_ns }) {
       aria-label="${time_text(row.total_ns, 4)}: ${parts_sentence(parts)}">
     ${parts.map(({ part, ns }) => ns > 0 && html`<span key=${part.key} class="segment bar-${
       part.key}" style=${{ flexGrow: ns }} title="${part.label}: ${time_text(ns)}">${
-      ns / scale_ns >= LABEL_FROM && html`<span class="segment-value">${ms(ns)}</span>`}</span>`)}
+      ns / scale_ns >= LABEL_FROM && html`<span class="segment-value">${
+        time_in_bar(ns)}</span>`}</span>`)}
   </span>`;
 }
 
@@ -47,6 +49,11 @@ function table_of({ rows }) {
     ...parts_of(row.parts).map(({ ns }) => ms(ns)), ms(row.total_ns, 4),
     percent_signed(row.delta_share)])}
     head=${["Run", ...PARTS.map(({ short }) => short), "Step, ms", "Against base"]} />`;
+}
+
+function Total({ ns }) {
+  const { value, unit } = timed(ns, 4);
+  return html`<span>${value}<span class="unit">${unit}</span></span>`;
 }
 
 /**
@@ -65,7 +72,7 @@ export function StackRows({ rows, caption, chosen, onpick }) {
       <span class="stack-row-track"><${Bar} row=${row} scale_ns=${layout.scale_ns} />
         <span class="stack-row-rule" aria-hidden="true" style=${{ left: `${100 * layout.rule}%` }}>
         </span></span>
-      <span class="stack-row-figures"><span>${ms(row.total_ns, 4)}<span class="unit">ms</span>
-        </span>        <${Delta} row=${row} is_base=${i === 0} /></span></li>`)}</ul>
+      <span class="stack-row-figures"><${Total} ns=${row.total_ns} />
+        <${Delta} row=${row} is_base=${i === 0} /></span></li>`)}</ul>
   <//>`;
 }

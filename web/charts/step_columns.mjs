@@ -2,7 +2,7 @@
 // One stacked column per step. Eight paths draw all columns, so any number of steps is fast.
 import { html, useId, useMemo, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
-import { ms, time_text } from "../base/format.mjs";
+import { axis_of_time, time_in_bar, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_keys } from "./figure.mjs";
@@ -14,15 +14,17 @@ const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 8;
 const WIDEST = 170;
+const SAID = { ms: "Milliseconds", s: "Seconds", min: "Minutes" };
 
 /** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
 function layout(steps, width) {
   const top_ns = Math.max(...steps.map((step) => step.window_ns), 1);
-  const ticks = nice_ticks(0, top_ns / 1e6, 3).filter((tick) => tick * 1e6 <= top_ns);
+  const { per, unit } = axis_of_time(top_ns);
+  const ticks = nice_ticks(0, top_ns / per, 3).filter((tick) => tick * per <= top_ns);
   const pitch = Math.min(WIDEST, (width - LEFT) / steps.length);
   const gap = pitch > 8 ? Math.min(10, pitch * 0.16) : 0;
   const y = (ns) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - ns / top_ns);
-  return { pitch, gap, y, ticks, x: (i) => LEFT + i * pitch };
+  return { pitch, gap, y, ticks, per, unit, x: (i) => LEFT + i * pitch };
 }
 
 /** The path of one part over all steady, or all other, steps. */
@@ -44,7 +46,7 @@ function part_path(steps, part_index, place, steady) {
 
 function step_text(step) {
   const parts = PARTS.filter((part) => step[part.column] > 0)
-    .map((part) => `${part.short} ${ms(step[part.column])}`)
+    .map((part) => `${part.short} ${time_in_bar(step[part.column])}`)
     .join(", ");
   const excluded = step.steady ? "" : ` (excluded: ${step.reason ?? "warm-up"})`;
   return `${step.name || `step ${step.step}`}: ${time_text(step.window_ns)}${excluded}. ${parts}.`;
@@ -62,10 +64,11 @@ function moved(key, at, count) {
 function Axis({ place, width, steps }) {
   const every = Math.ceil(steps.length / Math.max(1, Math.floor((width - LEFT) / 42)));
   const middle = (place.pitch - place.gap) / 2;
+  const y = (tick) => place.y(tick * place.per);
   return html`<g class="axis">
     ${place.ticks.map((tick) => html`<g key=${tick}>
-      <line x1=${LEFT} x2=${width} y1=${place.y(tick * 1e6)} y2=${place.y(tick * 1e6)} />
-      <text x=${LEFT - 6} y=${place.y(tick * 1e6) + 4} text-anchor="end">${tick}</text></g>`)}
+      <line x1=${LEFT} x2=${width} y1=${y(tick)} y2=${y(tick)} />
+      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${tick}</text></g>`)}
     ${steps.map((step, i) => i % every === 0 && html`<text key=${`s${i}`}
       x=${place.x(i) + middle} y=${HEIGHT - 4} text-anchor="middle">${step.step}</text>`)}
   </g>`;
@@ -102,7 +105,8 @@ export function StepColumns({ steps, onopen }) {
   const chosen = steps[at];
   return html`<div class="step-columns" ref=${ref}>
     <svg width=${width} height=${HEIGHT} ...${keys}
-        aria-label="Time of each of ${steps.length} steps by part, in milliseconds"
+        aria-label="Time of each of ${steps.length} steps by part, in ${
+          SAID[place.unit].toLowerCase()}"
         class=${onopen && at >= 0 ? "opens" : ""} onClick=${open}
         onKeyDown=${on_key} onMouseMove=${on_move} onMouseLeave=${() => set_at(-1)}>
       <${Hatches} id=${id} />
@@ -115,7 +119,7 @@ export function StepColumns({ steps, onopen }) {
     </svg>${keys_help}
     <p class="readout">${chosen
       ? step_text(chosen)
-      : `Milliseconds per step; pale columns are not steady steps.${
+      : `${SAID[place.unit]} per step; pale columns are not steady steps.${
         onopen ? " Click one to see it in the timeline." : ""}`}</p>
   </div>`;
 }

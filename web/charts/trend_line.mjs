@@ -3,6 +3,7 @@
 // below, one data cursor through both.
 import { html, useId, useMemo, useRef, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
+import { axis_of_time } from "../base/format.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
@@ -51,15 +52,16 @@ function Axes({ place, points, axis, name_of }) {
   const { extent, tallest, y, stack_y, width, bottom, x } = place;
   const upper = nice_ticks(extent.low / axis.per, extent.high / axis.per, 4)
     .filter((tick) => tick * axis.per >= extent.low && tick * axis.per <= extent.high);
-  const lower = nice_ticks(0, tallest / 1e6, 2).filter((tick) => tick * 1e6 <= tallest);
+  const { per, unit } = axis_of_time(tallest);
+  const lower = nice_ticks(0, tallest / per, 2).filter((tick) => tick * per <= tallest);
   const names = points.map((point) => name_of(point));
   const longest = Math.max(...names.map((name) => name.length));
   const every = label_every(points.length, width - LEFT, Math.min(150, 12 + longest * 6.5));
   return html`<g class="axis" aria-hidden="true">
     <${ValueAxis} ticks=${upper} y=${y} width=${width} per=${axis.per} />
-    <${ValueAxis} ticks=${lower} y=${stack_y} width=${width} per=${1e6} />
+    <${ValueAxis} ticks=${lower} y=${stack_y} width=${width} per=${per} />
     <text class="axis-name" x=${LEFT} y=${place.top - 6}>${axis.name}</text>
-    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>step breakdown, ms</text>
+    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>step breakdown, ${unit}</text>
     ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
       y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
     </text>`)}</g>`;

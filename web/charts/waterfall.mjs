@@ -2,7 +2,7 @@
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // that has parts opens by click or Enter.
 import { html, useEffect, useId, useRef } from "../base/ui.mjs";
-import { ms, ms_signed, time_text } from "../base/format.mjs";
+import { axis_of_time, ms, ms_signed, time_in_bar, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { part_of } from "../base/parts.mjs";
 import { tone_of } from "./delta.mjs";
@@ -23,8 +23,8 @@ const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
 const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
 /** "▼ 242", "≈ 0" for what is far too small to matter; the title has the exact figure. */
-const change_text = (ns, floor_ns) => (ns !== 0 && Math.abs(ns) < floor_ns / FAR_BELOW ? "≈ 0"
-  : `${arrow(ns)} ${ms(Math.abs(ns))}`);
+const delta_text = (ns, floor_ns) => (ns !== 0 && Math.abs(ns) < floor_ns / FAR_BELOW ? "≈ 0"
+  : `${arrow(ns)} ${time_in_bar(Math.abs(ns))}`);
 
 /** As many characters as fit a column; a namespace is cut before the name. */
 function clipped(text, pixels) {
@@ -45,7 +45,8 @@ function End({ x, wide, y, axis, ns, name }) {
     ${axis.is_cut && html`<path class="wf-break"
       d="M${x - 2} ${y(axis.low) - 9}l${wide / 4 + 1} -5 ${wide / 4 + 1} 5 ${wide / 4 + 1} -5 ${
         wide / 4 + 1} 5" />`}
-    <text class="wf-value" x=${x + wide / 2} y=${y(ns) - 6} text-anchor="middle">${ms(ns, 4)}</text>
+    <text class="wf-value" x=${x + wide / 2} y=${y(ns) - 6} text-anchor="middle">${
+      time_in_bar(ns, 4)}</text>
     <text class="wf-name" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 18} text-anchor="middle"
       >${name}</text>
   </g>`;
@@ -72,7 +73,7 @@ function Step({ column, at, x, wide, pitch, y, id, floor_ns, onopen }) {
       height=${tall} />
     <line class="wf-link" x1=${x} x2=${x + pitch + wide} y1=${y(at.to_ns)} y2=${y(at.to_ns)} />
     <text class="wf-value" x=${x + wide / 2} y=${top - 6} text-anchor="middle">${
-      change_text(column.delta_ns, floor_ns)}</text>
+      delta_text(column.delta_ns, floor_ns)}</text>
     <text class="wf-name" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 18} text-anchor="middle"
       >${label}</text>
     ${open && html`<text class="wf-more" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 33}
@@ -120,8 +121,9 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
   const wide = Math.min(54, pitch * 0.62);
   const x = (i) => LEFT + i * pitch + (pitch - wide) / 2;
   const full = Math.max(width, LEFT + pitch * (columns.length + 2));
-  const ticks = nice_ticks(axis.low / 1e6, axis.high / 1e6, 4)
-    .filter((tick) => tick * 1e6 >= axis.low && tick * 1e6 <= axis.high);
+  const { per } = axis_of_time(axis.high);
+  const ticks = nice_ticks(axis.low / per, axis.high / per, 4)
+    .filter((tick) => tick * per >= axis.low && tick * per <= axis.high);
   const texts = tick_texts(ticks);
   use_focus_when_lost(ref, level);
   const on_key = (event) => {
@@ -134,8 +136,8 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
       <svg width=${full} height=${HEIGHT}>
         <${Hatches} id=${id} />
         <g class="axis" aria-hidden="true">${ticks.map((tick, i) => html`<g key=${tick}>
-          <line x1=${LEFT} x2=${full} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
-          <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${texts[i]}</text>
+          <line x1=${LEFT} x2=${full} y1=${y(tick * per)} y2=${y(tick * per)} />
+          <text x=${LEFT - 6} y=${y(tick * per) + 4} text-anchor="end">${texts[i]}</text>
         </g>`)}</g>
         <${End} x=${x(0)} wide=${wide} y=${y} axis=${axis} ns=${base_ns} name="Base" />
         <line class="wf-link" x1=${x(0)} x2=${x(1)} y1=${y(base_ns)} y2=${y(base_ns)} />

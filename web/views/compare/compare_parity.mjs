@@ -4,7 +4,7 @@
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ms, ms_signed, number, percent, time_text } from "../../base/format.mjs";
+import { ms, number, percent, time_signed, time_text } from "../../base/format.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
@@ -86,7 +86,7 @@ function Sums({ rows }) {
     ["software", sums.software_ns], ["not attributed", sums.unattributed_ns]];
   return html`<p class="card-line">The candidate's computation takes ${
     time_text(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
-    parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${ms_signed(ns)} ms`)
+    parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${time_signed(ns)}`)
       .join(", ")}. At the other side's share of the peaks, the base would save ${
     time_text(sums.behind_ns.base)} and the candidate ${time_text(sums.behind_ns.candidate)}.</p>`;
 }

@@ -79,7 +79,7 @@ function rank_columns(frame, floor_ns) {
 }
 
 const RankStatistics = (rows) => {
-  const statistics = rank_statistics(rows, (ns) => ms(ns, 4));
+  const statistics = rank_statistics(rows);
   return statistics && html`<p class="card-line">${statistics}</p>`;
 };
 

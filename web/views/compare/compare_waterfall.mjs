@@ -4,7 +4,7 @@
 import { html, useMemo, useRef } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { announce } from "../../base/announce.mjs";
-import { ms_signed, time_text } from "../../base/format.mjs";
+import { time_signed, time_text } from "../../base/format.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Waterfall } from "../../charts/waterfall.mjs";
@@ -54,7 +54,7 @@ function Level({ waterfall, names, summary }) {
   };
   const scope = path.length > 0 ? `Mean step in ${row_label(path.at(-1))}` : "Median step";
   const caption = `${scope}: ${time_text(level.base_ns, 4)} to ${
-    time_text(level.cand_ns, 4)}. The columns sum to ${ms_signed(level.delta_ns, 4)} ms exactly.`;
+    time_text(level.cand_ns, 4)}. The columns sum to ${time_signed(level.delta_ns, 4)} exactly.`;
   const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
   return html`<${Path} path=${path} go=${move} />
     ${is_late && html`<p class="loading ${columns.length > 0 ? "visually-hidden" : ""}"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small print of the tables of pairs; pure.
+import { times_text } from "./reason_model.mjs";
 
 const missing = (value) => value === null || value === undefined;
 
@@ -25,12 +26,12 @@ export function shown_ranks(rows) {
   return single.length > 0 ? single : rows;
 }
 
-/** "min 29.0 → 29.5, max 30.0 → 31.0 ms" if single ranks are shown, too, or "". */
-export function rank_statistics(rows, write) {
+/** "min 29.00 → 29.50 ms, max 30.00 → 31.00 ms" if single ranks are shown, too, or "". */
+export function rank_statistics(rows) {
   const of = rows.filter(({ rank }) => missing(rank));
   if (of.length === 0 || rows.length - of.length < 2) return "";
-  return `${of.map(({ statistic, base_step_ns, cand_step_ns }) =>
-    `${statistic} ${pair_text(base_step_ns, cand_step_ns, write)}`).join(", ")} ms`;
+  return of.map(({ statistic, base_step_ns, cand_step_ns }) =>
+    `${statistic} ${times_text(base_step_ns, cand_step_ns, 4)}`).join(", ");
 }
 
 /** A row that can be sorted by the size of its change. */

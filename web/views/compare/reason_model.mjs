@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why two steps differ, for the card above everything else; pure.
-import { ms, number, percent, short_kernel } from "../../base/format.mjs";
+import { change_text, number, percent, short_kernel, time_text } from "../../base/format.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
 import { cause_label } from "../../base/values.mjs";
 
@@ -41,7 +41,8 @@ const pair = (base, cand, write) => (base === cand || !has(base) || !has(cand)
 
 /** "493 → 251 ms". @param {number} base_ns @param {number} cand_ns */
 export const times_text = (base_ns, cand_ns, digits = 3) =>
-  `${pair(base_ns, cand_ns, (ns) => ms(ns, digits))} ms`;
+  (base_ns === cand_ns || !has(base_ns) || !has(cand_ns) ? time_text(base_ns ?? cand_ns, digits)
+    : change_text(base_ns, cand_ns, digits));
 
 /**
  * Both sides' figures, in the order of reading: time, rate, share of the peak.

@@ -5,7 +5,7 @@ import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
 import { heat_decimals, heat_scale } from "../../charts/heat_scale.mjs";
 import { Heatmap } from "../../charts/heatmap.mjs";
-import { capital, count, decimals, ms_signed, plural, time_text } from "../../base/format.mjs";
+import { capital, count, decimals, time_signed, plural, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
@@ -24,7 +24,7 @@ const HINT = "Hover over a cell or use the arrow keys for its values; click or p
 function value_text(metric, value, scale) {
   if (!is_figure(value)) return `no value for ${metric.label.toLowerCase()}`;
   return `${metric.label.toLowerCase()} ${time_text(value)}, ${
-    ms_signed(value - scale.median)} ms from the median`;
+    time_signed(value - scale.median)} from the median`;
 }
 
 function place_text({ node, local_rank }) {

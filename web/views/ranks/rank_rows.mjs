@@ -2,7 +2,7 @@
 // Ranks as rows: median step, distance from the others, and where each one's step goes.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, value_at, row_at } from "../../base/frame.mjs";
-import { ms_signed, percent_signed } from "../../base/format.mjs";
+import { percent_signed, time_signed } from "../../base/format.mjs";
 import { MiniStack } from "../../charts/stack.mjs";
 import { tone_of } from "../../charts/delta.mjs";
 import { Table } from "../../widgets/table.mjs";
@@ -26,7 +26,7 @@ function Away({ step_ns, of_ns }) {
   const ns = step_ns - of_ns;
   const share = ns / (of_ns || 1);
   return html`<span class=${Math.abs(share) < 0.0005 ? "faint" : tone_of(ns)}
-    title="${ms_signed(ns)} ms">${percent_signed(share)}</span>`;
+    title="${time_signed(ns)}">${percent_signed(share)}</span>`;
 }
 
 function brief_columns(frame, slowest, scale_ns, median_ns) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A promise and its receipt in words; pure.
-import { percent, range_ms, time_text } from "../../base/format.mjs";
+import { percent, range_text, time_text } from "../../base/format.mjs";
 
 /** The host without what PyTorch's profiler takes of it. */
 export const NO_PROFILER = "remove:profiler";
 
 /** "a step of 30.9 ms (30.8 to 31.1 ms) instead of 33.1 ms". */
 export function promised_text({ base_ns, step_ns, low_ns, high_ns }) {
-  const range = low_ns === null ? "" : ` (${range_ms(low_ns, high_ns)})`;
+  const range = low_ns === null ? "" : ` (${range_text(low_ns, high_ns)})`;
   return `a step of ${time_text(step_ns)}${range} instead of ${time_text(base_ns)}`;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures that a trend can show: their names, units, directions and sources; pure.
-import { bytes, number, percent, plural, time_text } from "../../base/format.mjs";
+import { axis_of_time, bytes, number, percent, plural, time_text } from "../../base/format.mjs";
 
 /**
  * @typedef {{metric: string, label: string, unit: string, better: "more"|"less"|"",
@@ -47,7 +47,7 @@ const unit_of = ({ metric, unit }) => UNITS[metric] ?? unit;
 
 /** The unit of an axis up to a value, and how much of the figure one such unit is. */
 export function scale_of(figure, most) {
-  if (figure.unit === "ns") return { unit: "ms", per: 1e6 };
+  if (figure.unit === "ns") return axis_of_time(most);
   if (figure.unit === "share") return { unit: "%", per: 0.01 };
   if (figure.unit !== "bytes") return { unit: unit_of(figure), per: 1 };
   const power = Math.min(4, Math.max(0, Math.floor(Math.log10(Math.max(1, most)) / 3)));

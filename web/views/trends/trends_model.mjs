@@ -2,7 +2,7 @@
 // Texts and choices of the trend pages: which series are drawn, what changed, which two runs are
 // picked; pure.
 import { address } from "../../base/address.mjs";
-import { ms, plural, short_commit, time_text } from "../../base/format.mjs";
+import { change_text, plural, range_text, short_commit } from "../../base/format.mjs";
 import { median } from "../../charts/trend_model.mjs";
 import { alert_figure, alert_words, change_tone, change_words, direction_text, label_within, STEP,
   value_text, worse_share } from "./figure_model.mjs";
@@ -183,14 +183,14 @@ export function level_tone({ reason, change_share }) {
 
 /** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
 export function levels_text({ before_ns, after_ns }) {
-  return `${ms(before_ns, 4)} → ${time_text(after_ns, 4)} per step`;
+  return `${change_text(before_ns, after_ns, 4)} per step`;
 }
 
 /** The text about one run for screen readers and the line below the chart. */
 export function point_text(point, before, figure = STEP) {
   const parts = [value_text(figure, point.value)];
   if (point.low !== null && point.high !== null) {
-    parts[0] += ` (95 % ${ms(point.low, 4)} to ${ms(point.high, 4)})`;
+    parts[0] += ` (95 % ${range_text(point.low, point.high)})`;
   }
   if (before && before.value > 0) {
     const share = point.value / before.value - 1;

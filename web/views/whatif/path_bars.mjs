@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step waits for, as recorded and after the changes, as two bars of one scale.
 import { html } from "../../base/ui.mjs";
-import { ms, ms_signed, percent, time_text } from "../../base/format.mjs";
+import { percent, time_in_bar, time_signed, time_text } from "../../base/format.mjs";
 import { ChartFigure } from "../../charts/figure.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { path_rows } from "./whatif_model.mjs";
@@ -18,7 +18,7 @@ function Piece({ row, scale_ns }) {
   const text = `${row.label}: ${time_text(row.ns)}`;
   return html`<span class="segment bar-${row.part}" style=${{ flexGrow: row.ns }} title=${text}>
     ${row.ns / scale_ns >= LABEL_FROM && html`<span class="segment-name">${row.label}</span>
-      <span class="segment-value">${ms(row.ns)}</span>`}</span>`;
+      <span class="segment-value">${time_in_bar(row.ns)}</span>`}</span>`;
 }
 
 function Bar({ label, rows, scale_ns }) {
@@ -36,7 +36,7 @@ function Keys({ before, after }) {
   return html`<ul class="keys">${shown.map(({ key, part, label, help, ns, then_ns }) => html`
     <li key=${key} title=${help}><span class="swatch bar-${part}"></span>
       <span class="key-name">${label}</span><span class="key-value">${time_text(then_ns)}</span>
-      <span class="key-share">${after ? ms_signed(then_ns - ns) : percent(ns / sum_of(before))}
+      <span class="key-share">${after ? time_signed(then_ns - ns) : percent(ns / sum_of(before))}
       </span></li>`)}</ul>`;
 }
 
@@ -52,7 +52,7 @@ export function PathBars({ base, then, steps }) {
   const table = () => html`<${PlainTable} label="Critical path of a step"
     head=${["Part", "As recorded", "Then", "Difference"]} rows=${before.map((row, i) =>
       [row.label, time_text(row.ns), time_text((after ?? before)[i].ns),
-        ms_signed((after ?? before)[i].ns - row.ns)])} />`;
+        time_signed((after ?? before)[i].ns - row.ns)])} />`;
   const caption = `What a step waits for, back from its end: ${sentence_of(after ?? before)}.`;
   return html`<${ChartFigure} caption=${caption} table=${table}>
     <${Bar} label="As recorded" rows=${before} scale_ns=${scale_ns} />

@@ -5,7 +5,7 @@ import { html, useRef } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, percent, plural, range_ms, sentence, time_text } from "../../base/format.mjs";
+import { ms, percent, plural, range_text, sentence, time_text } from "../../base/format.mjs";
 import { timed } from "../../base/values.mjs";
 import { Card, ExportLinks, Figure, Help, Lead, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
@@ -33,10 +33,10 @@ function use_last(resource) {
 }
 
 const between = ({ low_ns, high_ns }) =>
-  (low_ns === null ? "not known from one step" : range_ms(low_ns, high_ns));
+  (low_ns === null ? "not known from one step" : range_text(low_ns, high_ns));
 
 const gained = (then) => (then && then.gain_low_ns !== null
-  ? `, ${range_ms(then.gain_low_ns, then.gain_high_ns)}` : "");
+  ? `, ${range_text(then.gain_low_ns, then.gain_high_ns)}` : "");
 
 function Figures({ reply, then }) {
   const { base } = reply;

@@ -5,7 +5,7 @@ import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, kernel_path } from "../../base/address.mjs";
 import { learn_labels } from "../../base/kernel_labels.mjs";
-import { count, ms, number, percent, plural } from "../../base/format.mjs";
+import { count, number, percent, plural, time_text } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../../base/frame.mjs";
 import { says_something } from "../../base/values.mjs";
@@ -78,8 +78,6 @@ function columns_of(frame, { run, rank, range, opened, set_opened, of_rank }) {
   return [...kept, ...measured].filter(({ key }) => has(key));
 }
 
-const in_ms = (v) => `${ms(v)} ms`;
-
 // What the table leaves out on some screens is also shown here.
 const FACTS = [
   ["Category", "category", (v) => v],
@@ -95,28 +93,28 @@ const FACTS = [
   ["Marks in its name", "marks", (v) => v],
   ["Calls", "calls", count],
   ["Calls per step", "calls_per_step", number],
-  ["Time per step", "per_step_ns", in_ms],
-  ["Exposed", "exposed_ns", in_ms],
-  ["p50", "median_ns", in_ms],
-  ["p95", "p95_ns", in_ms],
-  ["p99", "p99_ns", in_ms],
-  ["Longest call", "max_ns", in_ms],
+  ["Time per step", "per_step_ns", time_text],
+  ["Exposed", "exposed_ns", time_text],
+  ["p50", "median_ns", time_text],
+  ["p95", "p95_ns", time_text],
+  ["p99", "p99_ns", time_text],
+  ["Longest call", "max_ns", time_text],
   ["Grid", "grid", (v) => v],
   ["Block", "block", (v) => v],
   ["Registers per thread", "registers", count],
   ["Shared memory", "shared_bytes", (v) => `${count(v)} bytes`],
   ["Estimated occupancy", "occupancy_percent", (v) => `${v} %`],
-  ["Owned time", "owned_ns", in_ms],
+  ["Owned time", "owned_ns", time_text],
   ["Share of busy time", "busy_share", percent],
-  ["Mean", "mean_ns", in_ms],
-  ["Shortest call", "min_ns", in_ms],
-  ["Standard deviation", "stddev_ns", in_ms],
+  ["Mean", "mean_ns", time_text],
+  ["Shortest call", "min_ns", time_text],
+  ["Standard deviation", "stddev_ns", time_text],
   ["Ranks that run it", "ranks", count],
   ["Slowest rank", "slowest_rank", count],
   ["Variation over ranks", "rank_cv", percent],
-  ["Total per rank: minimum", "rank_min_ns", in_ms],
-  ["Total per rank: median", "rank_median_ns", in_ms],
-  ["Total per rank: maximum", "rank_max_ns", in_ms],
+  ["Total per rank: minimum", "rank_min_ns", time_text],
+  ["Total per rank: median", "rank_median_ns", time_text],
+  ["Total per rank: maximum", "rank_max_ns", time_text],
   ...PROFILE_FACTS,
 ];
 
@@ -163,7 +161,7 @@ function Totals({ frame, rows }) {
   const own = sum_rows(frame, "total_ns", rows);
   const some = rows.length < frame.length;
   return html`<p class="table-foot" role="status">${some ? `${count(rows.length)} of ` : ""}${
-    plural(frame.length, "kernel")} · ${ms(own)} ms${
+    plural(frame.length, "kernel")} · ${time_text(own)}${
     some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
 }
 

@@ -30,8 +30,8 @@ const page = (frame, row, run, rank) => operator_path(run, value_at(frame, "name
 /** "812 of 1,204 operators · 12.3 ms of device time, 45.6 % of the busy time". */
 const foot_of = (word) => (frame, rows) => {
   const some = rows.length < frame.length ? `${rows.length} of ` : "";
-  const owned = ms(sum_rows(frame, "owned_ns", rows));
-  return `${some}${plural(frame.length, word)} · ${owned} ms of device time, ${
+  const owned = time_text(sum_rows(frame, "owned_ns", rows));
+  return `${some}${plural(frame.length, word)} · ${owned} of device time, ${
     percent(sum_rows(frame, "busy_share", rows))} of the busy time`;
 };
 

@@ -33,6 +33,25 @@ test("short times are in microseconds, in a table if most calls are short", () =
   assert.equal(format.fits_us([]), false);
 });
 
+test("times of ten seconds and more are in seconds, of ten minutes and more in minutes", () => {
+  assert.deepEqual([9_999e6, 10e9, 137_069_000_000, -137_069_000_000, 599e9, 600e9, 7_200e9]
+    .map((ns) => format.time_text(ns)),
+  ["9,999 ms", "10.0 s", "137 s", "−137 s", "599 s", "10.0 min", "120 min"]);
+  assert.equal(format.time_signed(53_200_000_000), "+53.2 s");
+  assert.deepEqual([137_069_000_000, 61_234_567, null].map((ns) => format.time_in_bar(ns)),
+    ["137 s", "61.2", "–"]);
+});
+
+test("two times beside each other have one unit", () => {
+  assert.equal(format.change_text(9_000_000_000, 12_500_000_000), "9.00 → 12.5 s");
+  assert.equal(format.change_text(493_000_000, 251_000_000), "493 → 251 ms");
+  assert.equal(format.change_text(20_000, 50_000), "0.0200 → 0.0500 ms");
+  assert.equal(format.range_text(18_080_000, 18_120_000), "18.08 to 18.12 ms");
+  assert.equal(format.range_text(135_000_000_000, 139_000_000_000), "135 to 139 s");
+  assert.deepEqual([12e9, 5e9, 1000].map(format.axis_of_time), [{ unit: "s", per: 1e9 },
+    { unit: "ms", per: 1e6 }, { unit: "ms", per: 1e6 }]);
+});
+
 test("missing values are dashes, not zeros", () => {
   for (const write of [format.ms, format.time_text, format.ms_signed, format.percent,
     format.percent_signed, format.count, format.number, format.bytes]) {

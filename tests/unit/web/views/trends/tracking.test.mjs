@@ -170,7 +170,7 @@ test("a run is shown with its interval, its commit and the difference to the one
   const sure = point(2, 105, { low: 104.8 * MS, high: 105.3 * MS,
     commit: "abc", outlier: true });
   assert.equal(point_text(sure, point(1, 100)), "llama@2, commit abc: 105.0 ms (95 % 104.8 to "
-    + "105.3), ▲ 5.0 % slower than the previous run, beyond the noise of its series.");
+    + "105.3 ms), ▲ 5.0 % slower than the previous run, beyond the noise of its series.");
   assert.equal(point_text(point(1, 100)), "llama@1: 100.0 ms.");
 });
 
