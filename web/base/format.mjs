@@ -104,10 +104,17 @@ export function axis_of_time(most_ns) {
   return { unit, per };
 }
 
+/** A time in the unit of another, at least milliseconds: "0 s" below "150 s". */
+export function time_like(ns, like_ns, digits = 3) {
+  const unit = unit_of_time(Math.max(Math.abs(like_ns), US_BELOW_NS));
+  return `${in_unit(ns, unit, digits)} ${unit[2]}`;
+}
+
 /** Two times in one unit, in milliseconds where they are short. */
 function in_one_unit(low_ns, high_ns, between, digits) {
-  const unit = unit_of_time(Math.max(Math.abs(low_ns), Math.abs(high_ns), US_BELOW_NS));
-  return `${in_unit(low_ns, unit, digits)}${between}${in_unit(high_ns, unit, digits)} ${unit[2]}`;
+  const most_ns = Math.max(Math.abs(low_ns), Math.abs(high_ns));
+  const [low, high] = [low_ns, high_ns].map((ns) => time_like(ns, most_ns, digits));
+  return `${low.slice(0, low.lastIndexOf(" "))}${between}${high}`;
 }
 
 /** "18.08 to 18.12 ms", with as many digits as it takes for the ends to differ. */

@@ -25,13 +25,14 @@ const has_whole = ({ x_low, x_high }) => Number.isInteger(x_low) && Number.isInt
 /** Without the zeros that the text of a round number ends with: "60.0 W" is "60 W". */
 const tidy = (text) => text.replace(/\.(\d*?)0+(?!\d)/, (_, rest) => (rest ? `.${rest}` : ""));
 
-function Axes({ extent, x, y, width, x_text, y_text }) {
+function Axes({ extent, x, y, width, x_text, y_tick }) {
   const ticks = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
   const xs = has_whole(extent) ? ticks.filter(Number.isInteger) : ticks;
   return html`<g class="axis" aria-hidden="true">
     ${inner_ticks(extent.y_low, extent.y_high).map((tick) => html`<g key=${tick}>
       <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} />
-      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${tidy(y_text(tick))}</text></g>`)}
+      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${
+        tidy(y_tick(tick, extent.y_high))}</text></g>`)}
     ${xs.map((tick) => html`<text key="x${tick}" x=${x(tick)} y=${HEIGHT - 7}
       text-anchor="middle">${tidy(x_text(tick))}</text>`)}</g>`;
 }
@@ -109,11 +110,12 @@ function moved(key, at, { x_low, x_high }) {
  *          marks?: {x: number, label: string, tone: string}[],
  *          lane?: {from: number, to: number, share: number}[], caption: string, x_label: string,
  *          y_label: string, x_text: (x: number) => string, y_text: (y: number) => string,
- *          from_zero?: boolean, actions?: any}} props at least one point
+ *          y_tick?: (tick: number, most: number) => string, from_zero?: boolean,
+ *          actions?: any}} props at least one point; `y_tick` writes the axis in one unit
  */
 export function StepCurve(props) {
   const { series, marks = [], lane = [], caption, x_text, y_text, from_zero, actions,
-    x_label } = props;
+    x_label, y_tick = (tick) => y_text(tick) } = props;
   const [ref, width] = use_width();
   const [keys, keys_help] = use_keys("Arrow keys move along it.");
   const [cursor, set_cursor] = useState({ at: null, axis: x_label });
@@ -146,7 +148,7 @@ export function StepCurve(props) {
         aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
         onMouseLeave=${() => set_at(null)}>
       ${width > 0 && html`<${Axes} extent=${extent} x=${x} y=${y} width=${width} x_text=${x_text}
-          y_text=${y_text} />
+          y_tick=${y_tick} />
         ${lane.length > 0 && html`<${Lane} lane=${lane} x=${x} width=${width} />`}
         ${marks.map((mark, i) => html`<${Mark} key=${i} mark=${mark} x=${x} />`)}
         ${series.map((one) => html`<${Line} key=${one.key} series=${one} x=${x} y=${y} />`)}

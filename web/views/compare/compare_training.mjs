@@ -26,6 +26,7 @@ function Curves({ sides }) {
   }
   return html`<${StepCurve} series=${series} caption=${race_text(sides)} x_label=${axis.label}
     y_label=${metric.label} x_text=${axis.text} y_text=${metric.text}
+    y_tick=${metric.tick}
     from_zero=${metric.from_zero} actions=${html`<${Pick} label="Show" choices=${metrics}
       chosen=${metric} onchange=${(key) => change({ log: key })} />
     <${Pick} label="over" choices=${axes} chosen=${axis}

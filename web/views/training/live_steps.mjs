@@ -3,7 +3,7 @@
 import { html, useMemo, useRef } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { run_path } from "../../base/address.mjs";
-import { count, time_text } from "../../base/format.mjs";
+import { count, time_like, time_text } from "../../base/format.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Lead } from "../../widgets/widgets.mjs";
@@ -30,7 +30,8 @@ export function LiveSteps({ live }) {
     ${recorded && html`<p>The suspected ranks, and one to compare them with, record some steps as
       run <a href=${run_path(recorded)}>${recorded}</a>, which appears once they are sent.</p>`}
     <${StepCurve} series=${series} marks=${marks} caption=${live_caption(live)} x_label="Step"
-      y_label="Step time" x_text=${count} y_text=${time_text} from_zero=${true} />
+      y_label="Step time" x_text=${count} y_text=${time_text} y_tick=${time_like}
+      from_zero=${true} />
     <${PlainTable} label="Stages of the mean step" head=${["Stage", "Mean", "Of the step",
       "Last rank", "In steps"]} rows=${stage_cells(live)} />
     <p class="faint">Mean: how much later the last rank ends this stage than the last rank ended

@@ -74,6 +74,7 @@ function Curves({ rows, events, log }) {
     plural(log.steps, "step")}`;
   return html`<${StepCurve} series=${series} marks=${marks} caption=${caption} actions=${pick}
     x_label=${axis.label} y_label=${metric.label} x_text=${axis.text} y_text=${metric.text}
+    y_tick=${metric.tick}
     from_zero=${metric.from_zero} />`;
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import { count, number, percent_signed, plural, sentence, time_text } from "../../base/format.mjs";
+import { count, number, percent_signed, plural, sentence, time_like, time_text }
+  from "../../base/format.mjs";
 import { loss_digits } from "../run/log_model.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
@@ -12,7 +13,7 @@ const seconds = (ns) => `${number(ns / 1e9)} s`;
 export const METRICS = [
   { key: "loss", label: "Loss", low: "loss_low", high: "loss_high", text: loss_digits },
   { key: "step_ns", label: "Step time", high: "step_high_ns", low: "step_ns", text: time_text,
-    from_zero: true },
+    tick: time_like, from_zero: true },
   { key: "tokens_per_s", label: "Tokens/s per GPU", text: short, from_zero: true },
   { key: "samples_per_s", label: "Samples/s", text: short, from_zero: true },
   { key: "tflops", label: "TFLOP/s per GPU", text: short, from_zero: true },
