@@ -91,9 +91,9 @@ static void tell_recording(const struct finding_case *the_case, const struct fin
     int64_t ns = all_ns < finding->cost_ns ? all_ns : finding->cost_ns;
     if (ns)
         evidence_add(evidence, "steps",
-                     "%lld operators were recorded per step, which takes the host about %s: "
+                     "%lld operators were recorded %s, which takes the host about %s: "
                      "without the profiler the device waits %s or more",
-                     (long long)operators, time_text(all_ns).text,
+                     (long long)operators, the_case->per, time_text(all_ns).text,
                      time_text(finding->cost_ns - ns).text);
 }
 

@@ -7,8 +7,8 @@ import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
 import { capital, plural, sentence, typeset } from "../../base/format.mjs";
 import { Comments, use_comments } from "../said/comments.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
-import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
-  own_cost, trial_of }
+import { affected_text, cost_text, excess_text, facts_of, gain_text, kernel_of_evidence, op_pieces,
+  overlap_text, own_cost, trial_of }
   from "./finding_model.mjs";
 
 const SEVERITY = {
@@ -52,28 +52,29 @@ function CostBar({ finding, scale_ns }) {
     <span class="cost-shared" style=${width(shared)}></span></span>`;
 }
 
-const NO_GAIN = "Replayed without it, a step takes as long: other work holds it up.";
+const NO_GAIN = "Replayed without it, nothing ends earlier: other work holds it up.";
 
 /** What fixing it would bring, and where to try that. */
-function Trial({ run, finding }) {
-  const gain = gain_text(finding);
+function Trial({ run, finding, whole }) {
+  const gain = gain_text({ ...finding, cost_ns: null });
   if (!gain) return null;
   return html`<div><dt>What if</dt><dd>${finding.gain_ns === 0 ? NO_GAIN
-    : `${capital(gain)} per step.`}${has_server && finding.change && html` <a
+    : `${capital(gain)}${whole ? "" : " per step"}. ${excess_text(finding)}`}${
+    has_server && finding.change && html` <a
     href=${address(run_path(run, "whatif"), trial_of(finding))}>Try the change</a>`}</dd></div>`;
 }
 
 /**
  * @param {{run: string, finding: any, all: any[], scale_ns: number, open?: boolean,
- *          can_dismiss?: boolean, comments: any[]}} props `all` are the findings that may explain
- *   the same time, `comments` those on the run
+ *          can_dismiss?: boolean, whole?: boolean, comments: any[]}} props `all` are the findings
+ *   that may explain the same time, `comments` those on the run, `whole`: no step is marked
  */
-function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments }) {
+function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, whole, comments }) {
   const place = `findings/${finding.id}`;
   const said = comments.filter((comment) => comment.place === place).length;
   const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;
   const overlap = overlap_text(finding, all);
-  const more = [cost_text(finding), gain_text(finding), affected_text(finding),
+  const more = [cost_text(finding, whole), gain_text(finding), affected_text(finding),
     `${finding.confidence} confidence`, said > 0 && plural(said, "comment")]
     .filter(Boolean).join(" · ");
   return html`<div class="finding finding-${finding.severity}"><details open=${open}>
@@ -89,7 +90,7 @@ function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments 
       <${Paragraph} label="What to do" text=${finding.advice} />
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
-      <${Trial} run=${run} finding=${finding} />
+      <${Trial} run=${run} finding=${finding} whole=${whole} />
     </dl>
     <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}
       place=${place} label="Comment on: ${finding.title}" folded=${true} />`}${
@@ -103,9 +104,9 @@ const NOTHING = "No rule found anything worth fixing in this recording.";
 
 /**
  * @param {{run: string, findings: any[], all?: any[], open_first?: boolean,
- *          can_dismiss?: boolean, nothing?: string}} props
+ *          can_dismiss?: boolean, whole?: boolean, nothing?: string}} props
  */
-export function FindingList({ run, findings, all = findings, open_first, can_dismiss,
+export function FindingList({ run, findings, all = findings, open_first, can_dismiss, whole,
   nothing = NOTHING }) {
   const comments = use_comments(run);
   if (findings.length === 0) return html`<p class="empty-line">${nothing}</p>`;
@@ -115,5 +116,6 @@ export function FindingList({ run, findings, all = findings, open_first, can_dis
   return html`${names_kernels && html`<${KernelLabels} runs=${[run]} />`}
     <div class="findings">${findings.map((finding, i) => html`<${FindingCard}
     key=${finding.id ?? i} run=${run} finding=${finding} all=${all} scale_ns=${scale_ns}
-    open=${open_first && i === 0} can_dismiss=${can_dismiss} comments=${comments} />`)}</div>`;
+    open=${open_first && i === 0} can_dismiss=${can_dismiss} whole=${whole}
+    comments=${comments} />`)}</div>`;
 }

@@ -104,10 +104,11 @@ export function saving_of(findings) {
   };
 }
 
-/** "up to 8.00 ms per step (6.9 %)". */
-export function cost_text(finding) {
+/** "up to 8.00 ms per step (6.9 %)"; `whole`: of a recording in which no step is marked. */
+export function cost_text(finding, whole = false) {
   if (!finding.cost_ns) return "no separate cost";
-  return `up to ${time_text(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
+  const per = whole ? "" : " per step";
+  return `up to ${time_text(finding.cost_ns)}${per} (${percent(finding.cost_share)})`;
 }
 
 /**
@@ -115,10 +116,28 @@ export function cost_text(finding) {
  * 4.20 ms", as its cost is a bound; "simulated gain none" where other work holds the step up; ""
  * where nothing could be replayed.
  */
-export function gain_text({ gain_ns, change }) {
+export function gain_text(finding) {
+  const { gain_ns, change } = finding;
   if (gain_ns === null || gain_ns === undefined) return "";
   if (gain_ns === 0) return "simulated gain none";
-  return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}`;
+  const more = exceeds(finding) ? ", with what else the change ends" : "";
+  return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}${more}`;
+}
+
+const EXCEEDS_FROM = 1.005; // times the cost
+
+/** Whether a change brings more than what the finding counts, as it undoes more than that. */
+const exceeds = ({ gain_ns, cost_ns, change }) =>
+  Boolean(change) && cost_ns > 0 && gain_ns > EXCEEDS_FROM * cost_ns;
+
+const ALSO = { host_free: "a host that takes no time ends every wait for it, also those at a cold "
+  + "start or a copy" };
+
+/** Why a gain is above the bound of its finding; "" where it is not. @param {any} finding */
+export function excess_text(finding) {
+  if (!exceeds(finding)) return "";
+  return `${time_text(finding.gain_ns - finding.cost_ns)} of it is not in this finding: ${
+    ALSO[finding.change] ?? "the change ends other time, too"}.`;
 }
 
 const TOLD_FROM = 0.005; // of the cost

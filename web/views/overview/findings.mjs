@@ -11,18 +11,20 @@ import { FindingList } from "./finding_card.mjs";
 import { use_gains } from "./finding_gains.mjs";
 import { changes_of, part_findings, saving_of, unjudged } from "./finding_model.mjs";
 import { GUIDE } from "../run/lacks.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
-function Saving({ findings }) {
+function Saving({ findings, whole }) {
   const { ns, share } = saving_of(findings);
   if (ns === 0) return null;
   return html`<section class="verdict" aria-label="Total cost of the findings">
     <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
-      time_text(ns)} per step (${percent(share)})</p>
+      time_text(ns)}${whole ? "" : " per step"} (${percent(share)})</p>
     <p class="faint">Time that several findings explain counts once, for the costliest. Every cost
-      is an upper bound: the gain if nothing else takes its place.</p></section>`;
+      is an upper bound of what this time alone brings: the gain if nothing else takes its
+      place.</p></section>`;
 }
 
 function Fold({ label, ...props }) {
@@ -43,20 +45,23 @@ function Unjudged({ run }) {
     <p><a href=${GUIDE}>How to record it</a></p><//>`;
 }
 
-function AllFindings({ run, about, reply, dismissals, links }) {
+function AllFindings({ run, data, reply, dismissals, links }) {
+  const about = data.run;
+  const whole = Boolean(data.summary) && is_whole(data);
   const { items, resource } = dismissals;
   const found = use_gains(run, useMemo(() => rows_of(frame_of(reply)), [reply]));
   const { large, small, dismissed } = part_findings(found, items);
   const all = [...large, ...small, ...dismissed];
   if (all.length === 0 && about.received === 0) return html`<${NoResult} run=${about} />`;
-  const of = { run, all, can_dismiss: true };
+  const of = { run, all, whole, can_dismiss: true };
   const nothing = all.length > 0 ? "Nothing else is worth fixing." : undefined;
-  return html`<${Saving} findings=${[...large, ...small]} />
+  return html`<${Saving} findings=${[...large, ...small]} whole=${whole} />
     ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
       retry=${resource.reload} />`}
     <${Card} title="Findings" note="most to gain first" actions=${links}>
       <${FindingList} findings=${large} open_first=${true} nothing=${nothing} ...${of} />
-      <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
+      <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the ${
+          whole ? "recording" : "step"}"
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
         ...${of} />
@@ -66,7 +71,7 @@ function AllFindings({ run, about, reply, dismissals, links }) {
     <${Unjudged} run=${run} />`;
 }
 
-function Content({ run, about }) {
+function Content({ run, data }) {
   const path = run_api(run, "findings");
   const resource = use_api(address(path, { limit: "all" }));
   const dismissals = use_dismissals(run);
@@ -75,11 +80,11 @@ function Content({ run, about }) {
   // Dismissed findings must not flash up; failing to load them must not hide the others.
   const waiting = dismissals.resource.loading ? dismissals.resource : resource;
   return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}
-    run=${run} about=${about} reply=${resource.data} dismissals=${dismissals}
+    run=${run} data=${data} reply=${resource.data} dismissals=${dismissals}
     links=${links} />`}<//>`;
 }
 
 export default function Findings({ route }) {
   return html`<${RunFrame} route=${route} title="Findings">${(data, run) =>
-    html`<${Content} run=${run} about=${data.run} />`}<//>`;
+    html`<${Content} run=${run} data=${data} />`}<//>`;
 }

@@ -88,23 +88,23 @@ function Figures({ data, run, ranks }) {
   const row = headline_row(breakdown);
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
-  const [step, steps] = is_whole(data) ? ["the recording", "the recording"]
-    : ["the step", "the steady steps"];
+  const [step, steps, per] = is_whole(data) ? ["the recording", "the recording", ""]
+    : ["the step", "the steady steps", " per step"];
   const whole = row?.unrecorded_ns > 0 ? "recorded time" : step;
   const [idle, idle_unit] = value_and_unit(per_step("idle_ns") - per_step("unrecorded_ns"), "ns");
   return html`<dl class="kpis">
     <${StepFigure} data=${data} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
-      help="Share of the steady steps in which anything ran on the device, of recorded time">
+      help="Share of ${steps} in which anything ran on the device, of recorded time">
       of ${row?.unrecorded_ns > 0 ? whole : steps}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
       ...${timed(per_step("exposed_comm_ns"))}
-      help="Communication per step while no compute kernel ran">
+      help="Communication${per} while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of ${whole}, ${
         percent(row.overlap_share)} overlapped<//>`}
     <${Figure} label="Idle" value=${idle} unit=${idle_unit}
-      help="Time per step in which nothing ran on the device, excluding unrecorded work">
+      help="Time${per} in which nothing ran on the device, excluding unrecorded work">
       ${percent(summary.idle_share)} of ${whole}${per_step("idle_host_wait_ns") > 0
         && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
@@ -189,7 +189,8 @@ function Which({ run, ranks, step_ns }) {
 }
 
 /** What to fix first, among findings that are not dismissed. */
-function FixFirst({ run, findings, total }) {
+function FixFirst({ run, data }) {
+  const { findings, summary: { findings: total } } = data;
   const { items, resource } = use_dismissals(run);
   const { large, small, dismissed } = part_findings(findings, items);
   const shown = [...large, ...small];
@@ -198,7 +199,7 @@ function FixFirst({ run, findings, total }) {
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
     note=${total > shown.length ? `${shown.length} of ${total}, most to gain first` : ""}>
     ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
-      nothing=${nothing} />`}<//>`;
+      nothing=${nothing} whole=${is_whole(data)} />`}<//>`;
 }
 
 /** Why a trace without device events has no figures. */
@@ -224,13 +225,14 @@ function Measured({ data, run }) {
     <${WhereItGoes} run=${run} data=${data} />
     <${Phases} run=${run} />
     <div class=${has_spread(summary) ? "columns-2" : ""}>
-      <${FixFirst} run=${run} findings=${findings} total=${summary.findings} />
+      <${FixFirst} run=${run} data=${data} />
       ${has_spread(summary) && html`<${RanksCard} run=${run} summary=${summary}
         ranks=${ranks} />`}
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
       note="by total time over all ranks">
-      <${KernelRows} run=${run} rows=${kernels} ranks=${summary.ranks ?? 1} /><//>`;
+      <${KernelRows} run=${run} rows=${kernels} ranks=${summary.ranks ?? 1}
+        whole=${is_whole(data)} /><//>`;
 }
 
 function Content({ data, run }) {

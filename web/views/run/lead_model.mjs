@@ -13,9 +13,9 @@ const TOLD = 0.05; // of the step; smaller parts are in the breakdown
 const MOST_PARTS = 2;
 const ALIKE = 0.005; // ranks that differ less take the same time
 
-/** Whether no step of the typical rank is marked, so that its whole recording counts as one. */
-export const is_whole = ({ summary, no_steps }) =>
-  (no_steps ?? []).some(({ rank }) => rank === summary.headline_rank);
+/** Whether no step of a rank, the typical one, is marked: then all it recorded counts as one. */
+export const is_whole = ({ summary, no_steps }, of = summary.headline_rank) =>
+  (no_steps ?? []).some(({ rank }) => rank === of);
 
 /**
  * "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." or "No step is
@@ -37,11 +37,13 @@ function overview(data) {
   return `${what} ${[time_text(summary.step_median_ns), ...said].join(", ").replace(", ", ": ")}.`;
 }
 
-function kernels({ kernels: [first] = [] }) {
+function kernels(data) {
+  const [first] = data.kernels ?? [];
   if (!first) return "";
   const by = first.op ? `, launched by ${first.op},` : "";
   return `${first.label || short_kernel(first.name)}${by} takes the most time: ${
-    time_text(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
+    time_text(first.per_step_ns)}${is_whole(data) ? "" : " per step"}, ${
+    percent(first.busy_share)} of the busy time.`;
 }
 
 /**

@@ -14,13 +14,14 @@ import { cause_label, timed } from "../../base/values.mjs";
 import { gaps_view, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
 import { causes_of, devices_of, idle_sums, recorded } from "./idle_model.mjs";
 import { Lacks } from "../run/lacks.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { use_range } from "../run/range_line.mjs";
 import { range_params, within } from "../run/range_model.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTableCard } from "../run/rank_table.mjs";
 
-function Figures({ causes: all, steps }) {
+function Figures({ causes: all, steps, whole }) {
   const causes = recorded(all);
   if (causes.length === 0) return null;
   const { idle_ns, steady_ns, share, gaps, host_ns } = idle_sums(causes);
@@ -31,7 +32,8 @@ function Figures({ causes: all, steps }) {
       help=${"Time of the whole trace in which nothing ran on the device, excluding unrecorded "
         + "work; the causes sum to it"}>
       ${percent(share)} of the trace, ${plural(gaps, "gap")}${
-        steps > 0 && steady_ns > 0 && `; ${time_text(steady_ns / steps)} per steady step`}<//>
+        steps > 0 && steady_ns > 0 && !whole && `; ${
+          time_text(steady_ns / steps)} per steady step`}<//>
     <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
       help="Share of the idle time that ended with a launch made after the device went idle">
       of idle time, ${time_text(host_ns)}<//>
@@ -79,7 +81,7 @@ function CauseTable({ causes, help, range }) {
     columns=${cause_columns_of((row) => causes[row], idle_ns, range)} />`;
 }
 
-function Causes({ reply, links, steps, range, rank }) {
+function Causes({ reply, links, steps, whole, range, rank }) {
   const [query, change] = use_query({ device: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(() => rows_of(frame), [frame]);
@@ -96,7 +98,8 @@ function Causes({ reply, links, steps, range, rank }) {
     </select></label>`;
   const { idle_ns, gaps } = idle_sums(causes);
   const where = range === "" ? `in ${plural(gaps, "gap")}` : "between its device events";
-  return html`${range === "" && html`<${Figures} causes=${causes} steps=${steps} />`}
+  return html`${range === "" && html`<${Figures} causes=${causes} steps=${steps}
+      whole=${whole} />`}
     <${Card} title="Why the device was idle" actions=${links} flush=${true}
         note=${range !== "" && within(range, rank)}>
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
@@ -116,7 +119,7 @@ const gaps_of = (run, rank) => ({ ...gaps_view(run, rank), more: (frame, row) =>
   href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
     value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
 
-function Content({ run, rank, summary }) {
+function Content({ run, rank, data }) {
   const [range] = use_range();
   const params = range_params("idle_causes", range);
   const resource = use_rank_table(run, "idle_causes", rank, params);
@@ -128,7 +131,8 @@ function Content({ run, rank, summary }) {
   const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
-      links=${links} steps=${steps_of(summary, rank)} range=${range} rank=${rank} />`}<//>
+      links=${links} steps=${steps_of(data.summary, rank)} whole=${is_whole(data)}
+      range=${range} rank=${rank} />`}<//>
     ${card("idle_gaps", "Longest gaps", "work before and after, and activity of the host",
       gaps_of(run, rank))}
     ${card("launch_delays", "Launch delays", "cost of launches on the host", LAUNCH_DELAYS)}
@@ -142,5 +146,5 @@ function Content({ run, rank, summary }) {
 export default function Idle({ route }) {
   return html`<${RankPage} route=${route} title="Idle" by_range=${true}>${(run, rank, data) =>
     html`<${KernelLabels} runs=${[run]} />
-      <${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
+      <${Content} run=${run} rank=${rank} data=${data} />`}<//>`;
 }

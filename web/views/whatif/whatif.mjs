@@ -13,6 +13,7 @@ import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { change_label } from "../said/promise_model.mjs";
 import { Due, KeepPromise, Promises } from "../said/promises.mjs";
 import { changes_of } from "../overview/finding_model.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
@@ -38,19 +39,20 @@ const between = ({ low_ns, high_ns }) =>
 const gained = (then) => (then && then.gain_low_ns !== null
   ? `, ${range_text(then.gain_low_ns, then.gain_high_ns)}` : "");
 
-function Figures({ reply, then }) {
+function Figures({ reply, then, whole }) {
   const { base } = reply;
+  const what = whole ? "Recording" : "Step";
   return html`<dl class="kpis">
-    <${Figure} label="Step as recorded" ...${timed(base.step_ns)}
-      help="Mean of the steady steps.">${plural(reply.steps, "steady step")} of rank ${
-        reply.rank}<//>
-    <${Figure} label="Step after changes" ...${timed((then ?? base).step_ns)}
+    <${Figure} label=${whole ? "Recording" : "Step as recorded"} ...${timed(base.step_ns)}
+      help=${whole ? "All of it, as no step is marked." : "Mean of the steady steps."}>${
+        whole ? "all" : plural(reply.steps, "steady step")} of rank ${reply.rank}<//>
+    <${Figure} label="${what} after changes" ...${timed((then ?? base).step_ns)}
       help="The recorded step less what the replay gained, and what 90 of 100 steps would take.">${
         then ? between(then) : "no change chosen"}<//>
     <${Figure} label="Gain" ...${timed(then?.gain_ns ?? 0)}
       help=${"By how much a step gets shorter, and what 90 of 100 steps gain. Steps differ by " +
         "themselves as well, so what they take differs more."}>${
-        percent(then?.gain_share ?? 0)} of the step${gained(then)}<//>
+        percent(then?.gain_share ?? 0)} of the ${what.toLowerCase()}${gained(then)}<//>
     <${Figure} label="Replay error" value=${percent(base.error_share)}
       help="How far the replay without any change is from the recorded steps.">at most ${
         percent(base.worst_error_share)} of a step<//></dl>`;
@@ -111,7 +113,7 @@ function Advice({ run, query, reply, changes, onchange }) {
     changes=${changes} onchange=${onchange} />`;
 }
 
-function Composer({ run, query, reply, chosen, changes, onchange }) {
+function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
   const { rank, counterpart } = query;
   const kernels = use_table(run, "kernels", { sort: "-per_step_ns", limit: String(MOST_KERNELS) });
   const roofline = use_table(run, "roofline", { fields: "kernel,busy_ns,lost_ns" });
@@ -121,12 +123,13 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
   const now = live ?? shown?.together;
   const names = kernels.rows.map(({ name }) => name);
   const set = (patch) => onchange(write_changes({ ...read_changes(changes), ...patch }));
-  return html`<${Figures} reply=${reply} then=${now} />
-    <div class="whatif-sides"><div><${Card} title="Step after changes" note="critical path"
+  return html`<${Figures} reply=${reply} then=${now} whole=${whole} />
+    <div class="whatif-sides"><div><${Card} note="critical path"
+        title="${whole ? "Recording" : "Step"} after changes"
         actions=${html`<${ExportLinks} links=${[["JSON",
           api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
       <p class="whatif-answer" role="status">${now
-        ? answer_text(reply.base, now, shown?.changes ?? [])
+        ? answer_text(reply.base, now, shown?.changes ?? [], whole)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       <p class="footnote">The recording is replayed as a graph of what waited for what, before
         anyone makes the change.</p>
@@ -172,15 +175,16 @@ function Content({ data, run }) {
   const ranks = use_table(run, "ranks", { fields: "rank" }).rows.map(({ rank }) => rank);
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
   const onchange = (list) => change({ change: list });
+  const whole = is_whole(data, query.rank === "" ? undefined : Number(query.rank));
   return html`<${KernelLabels} runs=${[run]} />
-    ${ready.data?.base && html`<${Lead} text=${whatif_lead(ready.data)} />`}
+    ${ready.data?.base && html`<${Lead} text=${whatif_lead(ready.data, whole)} />`}
     ${ranks.length > 1 && html`<div class="filter-bar"><${RankPick} ranks=${ranks}
       value=${query.rank} onchange=${(rank) => change({ rank })} /></div>`}
     <${Due} run=${run} />
     <${Loaded} resource=${ready}>${(reply) => (reply.refused
       ? html`<${Refused} reason=${reply.refused} />`
       : html`<${Composer} run=${run} query=${query} reply=${reply} chosen=${chosen}
-          changes=${changes} onchange=${onchange} />
+          changes=${changes} onchange=${onchange} whole=${whole} />
         <${Promises} run=${run} />
         <${PathTable} run=${run} reply=${reply} />`)}<//>`;
 }

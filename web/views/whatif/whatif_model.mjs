@@ -135,13 +135,16 @@ export function toggle_change(changes, change) {
  * "Of the ready-made changes, Free host helps most: a step would take 575 ms instead of 1,076 ms,
  * 46.6 % less."
  * @param {{base: {step_ns: number}, changes: any[]}} reply its changes, the most useful first
+ * @param {boolean} [whole] no step is marked, so that it is about the recording
  */
-export function whatif_lead({ base, changes: [first] }) {
+export function whatif_lead({ base, changes: [first] }, whole = false) {
   if (!first) return "";
   if (first.gain_share < LEAST_GAIN) {
-    return `No ready-made change makes the step of ${time_text(base.step_ns)} any shorter.`;
+    return `No ready-made change makes the ${whole ? "recording" : "step"} of ${
+      time_text(base.step_ns)} any shorter.`;
   }
-  return `Of the ready-made changes, “${first.title}” helps most: a step would take ${
+  return `Of the ready-made changes, “${first.title}” helps most: ${
+    whole ? "all" : "a step"} would take ${
     time_text(base.step_ns - first.gain_ns)} instead of ${time_text(base.step_ns)}, ${
     percent(first.gain_share)} less.`;
 }
@@ -151,17 +154,19 @@ export function whatif_lead({ base, changes: [first] }) {
  * is left of the gain where nobody records: what findings promise.
  * @param {{step_ns: number}} base @param {{step_ns: number, gain_ns: number, gain_share: number}}
  *   then @param {{change: string, gain_ns: number}[]} alone each of them by itself
+ * @param {boolean} [whole] no step is marked
  */
-export function answer_text(base, then, alone) {
+export function answer_text(base, then, alone, whole = false) {
   const gain = then.gain_ns;
   if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
-    `a step still takes ${time_text(base.step_ns)}.`;
-  const said = `A step would take ${time_text(then.step_ns)} instead of ${
+    `${whole ? "all" : "a step"} still takes ${time_text(base.step_ns)}.`;
+  const said = `${whole ? "All" : "A step"} would take ${time_text(then.step_ns)} instead of ${
     time_text(base.step_ns)}, ${percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
   const profiler = alone.find(({ change }) => change === NO_PROFILER);
   if (!profiler?.gain_ns || alone.length < 2) return said;
   return `${said} Without the profiler, which takes ${
-    time_text(profiler.gain_ns)} of the recorded step, the gain is ${
+    time_text(profiler.gain_ns)} of ${
+    whole ? "the recording" : "the recorded step"}, the gain is ${
     time_text(gain - profiler.gain_ns)}.`;
 }
 

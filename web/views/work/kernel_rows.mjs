@@ -30,8 +30,18 @@ export const ACROSS_RANKS = [
     help: "Rank with the largest total" },
 ];
 
-/** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */
-export function KernelRows({ run, rows, ranks }) {
+/** Columns of a step; of a recording without steps, what the typical rank took in all. */
+const step_columns = (whole) => (whole
+  ? [{ key: "per_step_ns", label: "Time", kind: "ms", help: "Time of the typical rank" }]
+  : [{ key: "per_step_ns", label: "Per step", kind: "ms",
+    help: "Time per steady step of the typical rank" }]);
+
+/**
+ * The few top kernels of the overview.
+ * @param {{run: string, rows: any[], ranks: number, whole?: boolean}} props `whole`: no step is
+ * marked
+ */
+export function KernelRows({ run, rows, ranks, whole = false }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
   const link = (row) => kernel_path(run, value_at(frame, "name", row));
   return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
@@ -40,12 +50,11 @@ export function KernelRows({ run, rows, ranks }) {
     { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
       cell: (row) => html`<${OpLink} run=${run} name=${value_at(frame, "op", row)} />`,
       help: "Innermost operator that launched most of its time" },
-    { key: "per_step_ns", label: "Per step", kind: "ms",
-      help: "Time per steady step of the typical rank" },
+    ...step_columns(whole),
     { key: "window_share", label: "Share", kind: "share",
       help: "Total time divided by the time of the whole trace" },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
-      help: "Calls per steady step of the typical rank" },
+    ...(whole ? [] : [{ key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
+      help: "Calls per steady step of the typical rank" }]),
     { key: "median_ns", label: "p50", kind: "call", priority: 2, help: "Median time of a call" },
     { key: "p95_ns", label: "p95", kind: "call", priority: 2,
       help: "95th percentile of the time of a call" },

@@ -2,8 +2,8 @@
 // Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
-  own_share, part_findings, questions_of, saving_of, trial_of, unjudged, with_gains }
+import { affected_text, cost_text, excess_text, facts_of, gain_text, kernel_of_evidence, op_pieces,
+  overlap_text, own_share, part_findings, questions_of, saving_of, trial_of, unjudged, with_gains }
   from "../../../../../web/views/overview/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -86,6 +86,7 @@ test("what others explain too is named", () => {
 
 test("costs and who is affected are written as people write them", () => {
   assert.equal(cost_text(waiting), "up to 8.00 ms per step (8.0 %)");
+  assert.equal(cost_text(waiting, true), "up to 8.00 ms (8.0 %)"); // no step is marked
   assert.equal(cost_text(info), "no separate cost");
   assert.equal(affected_text({ rank: 0, ranks: null, steps: null }), "rank 0");
   assert.equal(affected_text({ rank: null, ranks: "0-4,6-7", steps: "3" }),
@@ -124,6 +125,16 @@ test("what was simulated decides the order, whatever the bound says", () => {
   assert.equal(gain_text(hidden), "simulated gain 1.00 ms");
   assert.equal(gain_text(bubble), "");
   assert.equal(gain_text({ ...hidden, change: null }), "simulated gain at most 1.00 ms");
+});
+
+test("a gain above the bound of its finding says what it has more", () => {
+  const host = finding("launch_bound", 506, 506, { gain_ns: 710e6, change: "host_free" });
+  assert.equal(gain_text(host), "simulated gain 710 ms, with what else the change ends");
+  assert.equal(excess_text(host), "204 ms of it is not in this finding: a host that takes no time "
+    + "ends every wait for it, also those at a cold start or a copy.");
+  for (const same of [{ ...host, gain_ns: 507e6 }, { ...host, change: null }, bubble]) {
+    assert.equal(excess_text(same), "");
+  }
 });
 
 test("a host that takes no time gains nothing of what recording took", () => {
