@@ -222,11 +222,12 @@ static bool leads_out(const char *name)
     return false;
 }
 
-static bool is_of_macos(const char *name)
+// What a system, or push itself, leaves beside files: nothing of the job.
+static bool is_left_behind(const char *name)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     return strncmp(name, "__MACOSX/", 9) == 0 || strncmp(base, "._", 2) == 0 ||
-           strcmp(base, ".DS_Store") == 0;
+           strcmp(base, ".DS_Store") == 0 || strcmp(base, ".stepscope-sent") == 0;
 }
 
 static const char *why_name_is_unread(const char *name)
@@ -255,7 +256,7 @@ static const char *why_kind_is_unread(struct archive_entry *entry)
 // Members that nobody added on purpose: folders, and files that macOS adds.
 static bool is_aside(struct archive_entry *entry, const char *name)
 {
-    return archive_entry_filetype(entry) == AE_IFDIR || is_of_macos(name);
+    return archive_entry_filetype(entry) == AE_IFDIR || is_left_behind(name);
 }
 
 // False for a member to skip.

@@ -133,6 +133,7 @@ static void only_files_within_are_read(void **state)
     put_tar(&tar, "pipe", '6', STR(""));
     put_tar_file(&tar, "run/._rank0.json", "a");
     put_tar_file(&tar, "__MACOSX/rank0.json", "a");
+    put_tar_file(&tar, "run/.stepscope-sent", "a");
     put_tar_file(&tar, "run/..rank0.json", "kept");
     put_tar_end(&tar);
     assert_lists(&tar, "/etc/passwd (its name is absolute)\n"
