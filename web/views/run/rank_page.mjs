@@ -3,6 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
 import { Card, Empty, Lead } from "../../widgets/widgets.mjs";
+import { evidence_pages } from "./evidence_model.mjs";
 import { Lacks } from "./lacks.mjs";
 import { log_sentence } from "./log_model.mjs";
 import { RangeBar } from "./range_pick.mjs";
@@ -12,15 +13,16 @@ import { use_table } from "./run_table.mjs";
 
 const BUSY = new Set(["failed", "running", "pending"]); // the frame already says so
 
-// What files other than traces speak of, and the page that has it.
-const ELSEWHERE = [["training", "the job", "Training"], ["collectives", "links", "Communication"],
-  ["memory", "memory snapshots", "Memory"], ["kernels", "measured launches", "Kernels"]];
+const FILES = { fields: "kind,format,status", limit: "all" };
 
 /** Where the run's other files are shown. @param {{run: string, page: string}} props */
 function Elsewhere({ run, page }) {
-  return ELSEWHERE.filter(([key]) => key !== page).map(([key, what, label], i, { length }) =>
-    html`${i === 0 ? "What other files say of " : i === length - 1 ? " and of " : ", of "}${what}${
-      i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`);
+  const files = use_table(run, "inputs", FILES);
+  const pages = evidence_pages(files.rows).filter(({ key }) => key !== page);
+  if (!files.resource.data || pages.length === 0) return null;
+  return html`${pages.map(({ key, what, label }, i, { length }) => html`${i === 0
+    ? "What its files say of " : i === length - 1 ? " and of " : ", of "}${what}${
+    i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`)}.${" "}`;
 }
 
 /** The training log of a run without a trace, in a sentence; nothing without one. */
@@ -34,7 +36,7 @@ export function NoResult({ run, page = "" }) {
   if (BUSY.has(run.status)) return null;
   if (run.received === 0 && run.evidence > 0) {
     return html`<${Empty} title="This run has no trace">
-      <p><${Elsewhere} run=${run.id} page=${page} />. For kernels, collectives and idle time,
+      <p><${Elsewhere} run=${run.id} page=${page} />For kernels, collectives and idle time,
         upload a trace of each rank to it.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
