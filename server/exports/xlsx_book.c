@@ -2,14 +2,13 @@
 #include "server/exports/xlsx_book.h"
 
 #include "ingest/base/scratch.h"
+#include "server/exports/xlsx_close.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <xlsxwriter.h>
 
 enum { MOST_TEXT = 32767, PIECE = 1 << 14, MOST_FORMATS = 48, MOST_SHEETS = 512 };
 
@@ -36,30 +35,6 @@ struct xlsx_book {
     off_t read_to;
     bool failed;
 };
-
-// The library's packer needs more stack than the threads that answer requests have.
-struct closing {
-    lxw_workbook *book;
-    lxw_error rc;
-};
-
-static void *run_close(void *context)
-{
-    struct closing *closing = context;
-    closing->rc = workbook_close(closing->book);
-    return NULL;
-}
-
-static lxw_error close_workbook(lxw_workbook *book)
-{
-    struct closing closing = {.book = book};
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, run_close, &closing) == 0)
-        pthread_join(thread, NULL);
-    else
-        run_close(&closing);
-    return closing.rc;
-}
 
 struct xlsx_book *xlsx_book_open(struct err *err)
 {
@@ -89,7 +64,7 @@ void xlsx_book_close(struct xlsx_book *book)
     if (!book)
         return;
     if (book->at)
-        (void)close_workbook(book->at); // the only way to free it
+        (void)xlsx_close(book->at); // the only way to free it
     if (book->fd >= 0)
         close(book->fd);
     buf_free(&book->text);
@@ -291,7 +266,7 @@ bool xlsx_book_finish(struct xlsx_book *book, struct err *err)
     book->sheet = NULL;
     if (!book->failed)
         write_meanings(book);
-    lxw_error rc = close_workbook(book->at);
+    lxw_error rc = xlsx_close(book->at);
     book->at = NULL;
     if (rc == LXW_NO_ERROR && !book->failed)
         return true;

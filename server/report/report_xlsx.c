@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report as a spreadsheet: a sheet per table, numbers as numbers in the unit that the last column
 // gives, so that people can calculate with them.
+#include "server/exports/xlsx_close.h"
 #include "server/report/document.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xlsxwriter.h>
 
 enum { MOST_NAME = 31, MOST_TEXT = 32767, BLOCK = 16384, MOST_UNITS = 24 };
 
@@ -203,7 +203,7 @@ static bool write_book(const struct document *doc, const char *path, struct err 
     for (size_t i = 0; i < doc->count; i++)
         if (doc_rows(&doc->sections[i]))
             write_section(&book, &doc->sections[i], i + 1);
-    lxw_error rc = workbook_close(book.at);
+    lxw_error rc = xlsx_close(book.at);
     buf_free(&book.text);
     if (rc == LXW_NO_ERROR && !book.failed)
         return true;

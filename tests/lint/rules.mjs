@@ -73,7 +73,7 @@ const FENCED = [
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^curl\/.*$/, /^server\/base\/curl_calls\.h$/],
-  [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/xlsx_book)\.c$/],
+  [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/(xlsx_book|xlsx_close))\.[ch]$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/,
     /^(ingest\/source\/source_(gzip|stored)|server\/http\/gzip)\.c$/],
