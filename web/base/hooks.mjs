@@ -6,8 +6,16 @@ import { useEffect, useLayoutEffect, useRef, useState } from "./ui.mjs";
 /** The value of a store; the component renders again when it changes. */
 export function use_store(store) {
   const [, refresh] = useState(0);
-  useEffect(() => store.subscribe(() => refresh((n) => n + 1)), [store]);
+  // Not after the next frame: a change until then would be missed.
+  useLayoutEffect(() => store.subscribe(() => refresh((n) => n + 1)), [store]);
   return store.get();
+}
+
+/** Whether the component is still shown, for what a reply does: the user may have gone on. */
+export function use_is_shown() {
+  const shown = useRef(true);
+  useLayoutEffect(() => () => { shown.current = false; }, []);
+  return () => shown.current;
 }
 
 /**
@@ -53,10 +61,17 @@ export function use_columns_in_sight(columns) {
 /** The text of a search box; the address follows shortly after the last key. */
 export function use_typed(value, commit) {
   const [text, set_text] = useState(value);
-  useEffect(() => set_text(value), [value]);
+  const committed = useRef(value); // comes back as `value`, maybe after a further key
+  useEffect(() => {
+    if (value !== committed.current) set_text(value);
+    committed.current = value;
+  }, [value]);
   useEffect(() => {
     if (text === value) return undefined;
-    const timer = setTimeout(() => commit(text), 250);
+    const timer = setTimeout(() => {
+      committed.current = text;
+      commit(text);
+    }, 250);
     return () => clearTimeout(timer);
   }, [text, value]);
   return [text, set_text];

@@ -5,7 +5,7 @@ import { api_send, use_api } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
 import { ago, when } from "../../base/format.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
-import { use_now, use_title } from "../../base/hooks.mjs";
+import { use_is_shown, use_now, use_title } from "../../base/hooks.mjs";
 import { use_session } from "../../base/session.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Card, Command, Dialog, Lead, Loaded, Notice, ProblemNotice }
@@ -65,11 +65,12 @@ function Secret({ made, onclose }) {
 
 function Revoke({ token, onclose }) {
   const [problem, set_problem] = useState(null);
+  const is_shown = use_is_shown();
   const revoke = async () => {
     try {
       await api_send("DELETE", `/tokens/${encodeURIComponent(token.id)}`);
       announce(`${token.name} is revoked`);
-      onclose();
+      if (is_shown()) onclose();
     } catch (error) {
       set_problem(error);
     }

@@ -6,7 +6,7 @@ import { announce } from "../../base/announce.mjs";
 import { restore_runs } from "./deeds.mjs";
 import { ago, bytes, plural, when } from "../../base/format.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
-import { use_now, use_title } from "../../base/hooks.mjs";
+import { use_is_shown, use_now, use_title } from "../../base/hooks.mjs";
 import { may, short_name } from "../../base/session.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Card, Dialog, Empty, Loaded, ProblemNotice } from "../../widgets/widgets.mjs";
@@ -42,12 +42,13 @@ function columns_of(frame, now, onpurge) {
 function PurgeDialog({ what, onclose, children }) {
   const [problem, set_problem] = useState(null);
   const [busy, set_busy] = useState(false);
+  const is_shown = use_is_shown();
   const purge = async () => {
     set_busy(true);
     try {
       await api_send("DELETE", what.path);
       announce(what.said);
-      onclose();
+      if (is_shown()) onclose();
     } catch (error) {
       set_problem(error);
       set_busy(false);

@@ -3,6 +3,7 @@
 import { html, useState } from "../../base/ui.mjs";
 import { delete_runs, say_deleted } from "./deeds.mjs";
 import { plural } from "../../base/format.mjs";
+import { use_is_shown } from "../../base/hooks.mjs";
 import { Dialog, ProblemNotice } from "../../widgets/widgets.mjs";
 
 /**
@@ -12,11 +13,12 @@ import { Dialog, ProblemNotice } from "../../widgets/widgets.mjs";
 export function DeleteDialog({ runs, ondeleted, onclose }) {
   const [problem, set_problem] = useState(null);
   const [busy, set_busy] = useState(false);
+  const is_shown = use_is_shown();
   const remove = async () => {
     set_busy(true);
     const done = await delete_runs(runs);
     set_problem(done.problem);
-    if (!done.problem) onclose();
+    if (!done.problem && is_shown()) onclose();
     if (done.deleted.length > 0) ondeleted(done.deleted);
     say_deleted(done); // last: the focus cannot leave an open dialog
   };

@@ -3,6 +3,7 @@
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
+import { use_is_shown } from "../../base/hooks.mjs";
 import { may } from "../../base/session.mjs";
 import { navigate } from "../../base/router.mjs";
 import { run_path } from "../../base/address.mjs";
@@ -32,6 +33,7 @@ function patch_of(run, form, meta) {
 export function EditRun({ run, etag }) {
   const [problem, set_problem] = useState(null);
   const [deleting, set_deleting] = useState(false);
+  const is_shown = use_is_shown();
   const [meta, set_meta] = useState(() => meta_rows(run.meta));
   const attempt = async (action, said) => {
     try {
@@ -48,7 +50,7 @@ export function EditRun({ run, etag }) {
     const type = "application/merge-patch+json";
     const said = "step" in body || "warmup" in body ? "Saved, analysis started" : "Saved";
     attempt(() => api_send("PATCH", run_api(run.id), { body, etag, type }), said).then(() => {
-      if (body.name) navigate(run_path(run.id, "data"), { replace: true });
+      if (body.name && is_shown()) navigate(run_path(run.id, "data"), { replace: true });
     });
   };
   const again = () =>
@@ -57,7 +59,7 @@ export function EditRun({ run, etag }) {
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
     <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
       ...${more} /></label>`;
-  const leave = () => navigate("/"); // which offers the undo
+  const leave = () => is_shown() && navigate("/"); // which offers the undo
   // What is typed stays until the stored data changes; an analysis alone changes the ETag, too.
   const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">

@@ -6,6 +6,7 @@ import { may } from "../../base/session.mjs";
 import { announce } from "../../base/announce.mjs";
 import { run_path } from "../../base/address.mjs";
 import { time_text } from "../../base/format.mjs";
+import { use_is_shown } from "../../base/hooks.mjs";
 import { Dialog, ProblemNotice } from "../../widgets/widgets.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../trends/baseline_model.mjs";
@@ -38,11 +39,12 @@ function OwnNames({ names, onremove }) {
 export function BaselineDialog({ run, baselines, onclose }) {
   const [name, set_name] = useState(run.baselines?.length > 0 ? "" : "main");
   const [problem, set_problem] = useState(null);
+  const is_shown = use_is_shown();
   const attempt = async (method, at, said, body) => {
     try {
       await api_send(method, path_of(at), { body });
       announce(said);
-      onclose();
+      if (is_shown()) onclose();
     } catch (error) {
       set_problem(error);
     }

@@ -5,7 +5,7 @@ import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { plural, short_gpu } from "../../base/format.mjs";
-import { focus_once, use_store } from "../../base/hooks.mjs";
+import { focus_once, use_is_shown, use_store } from "../../base/hooks.mjs";
 import { navigate } from "../../base/router.mjs";
 import { may } from "../../base/session.mjs";
 import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
@@ -65,6 +65,7 @@ function Partner({ run }) {
 /** Sets or removes a tag of all chosen runs. */
 function TagForm({ runs, onclose }) {
   const [problem, set_problem] = useState(null);
+  const is_shown = use_is_shown();
   const save = async (event) => {
     event.preventDefault();
     try {
@@ -76,7 +77,7 @@ function TagForm({ runs, onclose }) {
           { body, etag: "*", type, shown });
       }
       announce(`Changed the tag of ${plural(runs.length, "run")}`);
-      onclose();
+      if (is_shown()) onclose();
     } catch (error) {
       set_problem(error);
     }

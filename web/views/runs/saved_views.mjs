@@ -4,7 +4,7 @@ import { html, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
 import { next_page } from "../../base/address.mjs";
-import { focus_once } from "../../base/hooks.mjs";
+import { focus_once, use_is_shown } from "../../base/hooks.mjs";
 import { navigate } from "../../base/router.mjs";
 import { may } from "../../base/session.mjs";
 import { AskFirst } from "../../widgets/ask_first.mjs";
@@ -14,13 +14,14 @@ const here = () => location.pathname + location.search;
 
 function SaveForm({ onclose }) {
   const [problem, set_problem] = useState(null);
+  const is_shown = use_is_shown();
   const save = async (event) => {
     event.preventDefault();
     const name = String(new FormData(event.target).get("name") ?? "").trim();
     try {
       await api_send("POST", "/views", { body: { name, address: here() } });
       announce(`Saved as ${name}`);
-      onclose();
+      if (is_shown()) onclose();
     } catch (error) {
       set_problem(error);
     }
