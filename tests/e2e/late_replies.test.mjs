@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { launch, on_clean_page, settle, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { small_json } from "./helpers/traces.mjs";
+import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
 let server;
 let browser;
@@ -23,6 +23,12 @@ after(async () => {
 });
 
 const on_page = (body) => on_clean_page(browser, server.base, {}, body);
+
+/** A run with steps, stacks and lanes. */
+async function make_job(name) {
+  const { files } = await generate(small_job("--stacks"));
+  return (await server.analyzed(name, files)).id;
+}
 
 /** Keeps back the requests of a method; returns a function that lets them go. */
 async function hold(page, method, path) {
@@ -96,3 +102,84 @@ test("a name that is saved late does not lead back to its page", async () => {
     assert.equal(new URL(page.url()).pathname, "/");
   });
 });
+
+test("a search of a timeline that was left finds nothing", async () => {
+  await make_job("lanes");
+  await on_page(async (page) => {
+    await visit(page, "/runs/lanes/timeline?rank=0");
+    const let_go = await hold(page, "GET", "**/find?*");
+    const is_find = (request) => request.url().includes("/find?");
+    const over = Promise.race(["requestfinished", "requestfailed"].map((event) =>
+      page.waitForEvent(event, is_find)));
+    const box = page.getByRole("searchbox", { name: "Find an event" });
+    await box.fill("gemm");
+    await box.press("Enter");
+    await page.waitForURL(/find=gemm/);
+    await page.getByLabel("Main").getByRole("link", { name: "Runs" }).click();
+    await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
+    let_go();
+    await over;
+    await settle(page);
+    const { pathname, search } = new URL(page.url());
+    assert.equal(pathname + search, "/");
+  });
+});
+
+test("a comment that is sent late takes nothing of the next one", async () => {
+  await make("talk");
+  await on_page(async (page) => {
+    await visit(page, "/runs/talk");
+    const let_go = await hold(page, "POST", "**/comments");
+    const field = page.getByLabel("Comment on this run");
+    await field.fill("first");
+    await field.press("Enter");
+    await field.fill("second");
+    let_go();
+    await page.locator(".comments li").getByText("first").waitFor();
+    assert.equal(await field.inputValue(), "second");
+    await field.press("Enter");
+    await page.locator(".comments li").getByText("second").waitFor();
+    await page.waitForFunction(() => document.querySelector(".comment-form input").value === "");
+  });
+});
+
+test("children of a tree that arrive late leave the focus among the rows", async () => {
+  await make_job("tree");
+  await on_page(async (page) => {
+    await visit(page, "/runs/tree/operators?view=tree");
+    await page.locator('tr[aria-level="2"][aria-expanded=false]').first().focus();
+    const let_go = await hold(page, "GET", "**/op_tree?*parent=*");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.locator("tr:focus", { hasText: "Loading…" }).waitFor();
+    let_go();
+    await page.locator('tr[aria-level="3"][aria-posinset="1"]:focus').waitFor();
+    assert.equal(await page.locator('tbody tr[tabindex="0"]:focus').count(), 1);
+  });
+});
+
+test("a page that is left right after scrolling is found there again", async () => {
+  await make_job("long");
+  await on_page(async (page) => {
+    await visit(page, "/runs/long");
+    const left = await page.evaluate(() => {
+      scrollTo(0, 400);
+      const { scrollY } = globalThis;
+      document.querySelector("main a[href*='/kernels/']").click();
+      return scrollY;
+    });
+    assert.ok(left > 100);
+    await page.locator(".name-card").waitFor();
+    await page.goBack();
+    await page.waitForFunction((y) => Math.abs(scrollY - y) <= 1, left);
+  });
+});
+
+test("a dialog is open as soon as it is asked for", () => on_page(async (page) => {
+  await visit(page, "/");
+  assert.ok(await page.evaluate(async () => {
+    document.querySelector("button[aria-label=Help]").click();
+    await new Promise(queueMicrotask); // before the next frame, and before any key
+    return document.querySelector("dialog")?.open;
+  }));
+}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses: paths name objects, queries hold the view's state; defaults are left out.
-import { keep_scroll, leave_scroll, restore_scroll } from "./scroll.mjs";
+import { keep_scroll, leave_scroll, restore_scroll, save_scroll } from "./scroll.mjs";
 import { create_store } from "./ui.mjs";
 import { use_store } from "./hooks.mjs";
 import { has_server, match_path, patch_query } from "./address.mjs";
@@ -26,6 +26,7 @@ const place = create_store(here());
  */
 export function navigate(href, { replace = false } = {}) {
   const leaves = new URL(href, location.origin).pathname !== here().path;
+  if (!replace) save_scroll();
   if (leaves) leave_scroll();
   history[replace ? "replaceState" : "pushState"](replace ? history.state : null, "", shown(href));
   place.set(here());

@@ -7,7 +7,8 @@ const MOST_MS = 4000;
 
 let restoring = null;
 
-function save() {
+/** Notes how far the page is scrolled, before it is left: the timer would come too late. */
+export function save_scroll() {
   if (!restoring) history.replaceState({ ...history.state, y: Math.round(scrollY) }, "");
 }
 
@@ -18,7 +19,7 @@ export function keep_scroll() {
   addEventListener("scroll", () => {
     timer ||= setTimeout(() => {
       timer = 0;
-      save();
+      save_scroll();
     }, PAUSE_MS);
   }, { passive: true });
 }

@@ -17,17 +17,21 @@ function LinkField({ link, onclose }) {
       type="button" class="icon" aria-label="Close the link" onClick=${onclose}>×</button>`;
 }
 
+const NOTHING = { text: "" };
 const NONE = { link: "", address: "" };
 const here = () => location.pathname + location.search;
 
 export function ShortLink() {
-  const [said, set_said] = useState("");
+  const [said, set_said] = useState(NOTHING); // an object, as the same may be said twice
   const [left, set_left] = useState(NONE); // a link that could not be copied, and to what
+  useEffect(() => {
+    const timer = setTimeout(() => set_said(NOTHING), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [said]);
   if (!may("write")) return null;
   const say = (text) => {
-    set_said(text);
+    set_said({ text });
     announce(text);
-    setTimeout(() => set_said(""), SHOWN_MS);
   };
   const make = async () => {
     try {
@@ -45,7 +49,8 @@ export function ShortLink() {
   if (left.link && left.address === here()) {
     return html`<${LinkField} link=${left.link} onclose=${() => set_left(NONE)} />`;
   }
-  return html`${said && html`<span class="faint short-link">${said}</span>`}<button type="button"
-    class="small" aria-label="Link: copy a short link to this page"
+  return html`${said.text && html`<span class="faint short-link">${
+      said.text}</span>`}<button type="button" class="small"
+    aria-label="Link: copy a short link to this page"
     title="Copy a short link to this page, with everything it shows" onClick=${make}>Link</button>`;
 }

@@ -50,17 +50,27 @@ function NoteRow({ row, index, span, focus, act }) {
       NOTES[row.kind](row)}</th></tr>`;
 }
 
-/** Focuses the row selected by a key, once it is there. */
-function use_focus(body) {
-  const [at, set] = useState(0);
+/**
+ * The row in the tab order. It is known by its key, as children may arrive above it; where it went,
+ * as "Loading…" does, the row in its place takes over, with the focus.
+ */
+function use_focus(body, rows) {
+  const [key, set_key] = useState(rows[0].key);
+  const place = useRef(0);
   const wanted = useRef(false);
+  const had = useRef(false);
+  const found = rows.findIndex((row) => row.key === key);
+  const at = Math.min(found < 0 ? place.current : found, rows.length - 1);
+  place.current = at;
   useLayoutEffect(() => {
-    if (!wanted.current) return;
+    const lost = found < 0 && had.current && document.activeElement === document.body;
+    if (wanted.current || lost) body.current?.querySelector(`[data-row="${at}"]`)?.focus();
     wanted.current = false;
-    body.current?.querySelector(`[data-row="${at}"]`)?.focus();
+    had.current = Boolean(body.current?.contains(document.activeElement));
   });
+  const set = (next) => set_key(rows[next].key);
   const go = (next) => {
-    wanted.current = true;
+    wanted.current = rows[next].key !== key;
     set(next);
   };
   return { at, set, go };
@@ -81,7 +91,7 @@ export function Tree({ root, first, base, sort, label, help, open, onopen, ...mo
   const { branches, retry } = use_branches({ base, sort, root, first, ids, known: more.known });
   const rows = visible_rows(root, branches, ids, whole);
   const body = useRef(null);
-  const focus = use_focus(body);
+  const focus = use_focus(body, rows);
   const act = (row, what) => {
     if (what === "more") set_whole(new Set([...whole, row.parent]));
     if (what === "retry") retry(row.parent);
@@ -92,22 +102,21 @@ export function Tree({ root, first, base, sort, label, help, open, onopen, ...mo
   };
   const on_key = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const effect = key_effect(event.key, rows, Math.min(focus.at, rows.length - 1));
+    const effect = key_effect(event.key, rows, focus.at);
     if (!effect) return;
     event.preventDefault();
     if (effect.act) act(rows[effect.at], effect.act);
     focus.go(effect.at);
   };
-  const shown = { ...focus, at: Math.min(focus.at, rows.length - 1) };
   return html`<div class="table-region"><table role="treegrid" class="tree" aria-label=${label}
       aria-rowcount=${rows.length + 1}>
     <thead><tr aria-rowindex="1">${columns.map((column) => html`<th scope="col" key=${column.key}
       class=${column_class(column)} title=${column.help ?? help[column.key]}>${column.label}${
         column.unit && html`<span class="unit">${column.unit}</span>`}</th>`)}</tr></thead>
     <tbody ref=${body} onKeyDown=${on_key}>${rows.map((row, i) => (row.kind === "node"
-      ? html`<${NodeRow} key=${row.key} row=${row} index=${i} columns=${columns} focus=${shown}
+      ? html`<${NodeRow} key=${row.key} row=${row} index=${i} columns=${columns} focus=${focus}
           act=${act} />`
       : html`<${NoteRow} key=${row.key} row=${row} index=${i} span=${columns.length}
-          focus=${shown} act=${act} />`))}</tbody>
+          focus=${focus} act=${act} />`))}</tbody>
   </table></div>`;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small building blocks of every page: cards, notices, badges, figures, buttons.
-import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
+import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { api_href } from "../base/api.mjs";
 import { copy_text } from "../base/clipboard.mjs";
@@ -157,7 +157,7 @@ export function Segments({ label, value, options, onchange }) {
 export function Dialog({ title, onclose, children, className = "" }) {
   const ref = useRef(null);
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => { // at once: the next key is the dialog's
     const dialog = ref.current;
     dialog.showModal();
     return () => dialog.close();

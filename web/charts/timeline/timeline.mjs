@@ -273,7 +273,7 @@ export function TimelineChart(props) {
     scroller: scroller.current });
   props.control.current = it.motion;
   useEffect(() => props.onwidth(width), [width]);
-  useEffect(() => {
+  useLayoutEffect(() => { // who sees it can move it
     it.scroller = scroller.current;
     const stop = watch_gestures(canvas.current, gestures_of(it));
     return () => {

@@ -50,7 +50,8 @@ function Form({ run, place, label }) {
     const body = { text: String(fields.get("text")).trim(), place, ...(author && { author }) };
     try {
       await api_send("POST", path_of(run), { body });
-      form.reset();
+      // Unless the next one is being written.
+      if (String(new FormData(form).get("text")).trim() === body.text) form.reset();
       set_problem(null);
       announce("Comment added");
     } catch (error) {

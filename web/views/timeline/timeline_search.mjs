@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Search on the timeline: from one event with a text in its name to the next or previous.
-import { html, useRef, useState } from "../../base/ui.mjs";
+import { html, useLayoutEffect, useRef, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_get } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
@@ -21,6 +21,10 @@ export function TimelineSearch({ run, rank, text, from_ns, ontext, onfound }) {
   const [reply, set_reply] = useState(null);
   const last = useRef(null); // what was found, for which text
   const draft = useRef(text);
+  const asked = useRef(new AbortController());
+  // What is found late leads nowhere: another search was begun, or another rank or page is shown.
+  const give_up = () => asked.current.abort();
+  useLayoutEffect(() => give_up, [run, rank]);
   const go = async (dir) => {
     const q = draft.current.trim();
     if (q === "") return;
@@ -28,16 +32,18 @@ export function TimelineSearch({ run, rank, text, from_ns, ontext, onfound }) {
     const known = last.current?.q === q ? last.current.found : null;
     const at = known ? { at_ns: known.begin_ns, at_lane: known.lane }
       : { at_ns: Math.max(-1, Math.round(from_ns) - 1), at_lane: 0 };
+    give_up();
+    const { signal } = asked.current = new AbortController();
     try {
       const { data } = await api_get(address(run_api(run, "find"), { q, rank, dir, ...at }),
-        undefined, { keeps: false });
+        signal, { keeps: false });
       last.current = { q, found: data.found };
       set_reply({ ...data, q });
       announce(data.found ? `${words_of(data)}: ${data.found.name}, ${
         length_text(data.found.dur_ns)}` : words_of(data));
       if (data.found) onfound(data.found);
     } catch (problem) {
-      set_reply({ problem: problem.message });
+      if (!signal.aborted) set_reply({ problem: problem.message });
     }
   };
   const on_key = (event) => {

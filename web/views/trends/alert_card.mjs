@@ -49,9 +49,9 @@ export function AlertCard({ alert, now, shows_series = true, explains = true }) 
     try {
       await api_send("PATCH", `/alerts/${encodeURIComponent(alert.id)}`, { body });
       // The button goes, and perhaps the card: the next Tab leads to the next alert.
-      from?.closest(".alerts-list")?.focus();
+      if (from === document.activeElement) from.closest(".alerts-list")?.focus();
       set_problem(null);
-      set_writes(false);
+      if (!from) set_writes(false); // else a comment may be being written
       announce(said);
     } catch (error) {
       set_problem(error);

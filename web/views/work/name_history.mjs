@@ -40,7 +40,8 @@ function use_history(what) {
   useEffect(() => {
     const stop = new AbortController();
     set_state([]);
-    load(what, stop.signal).then(set_state, () => {});
+    load(what, stop.signal).then(
+      (points) => !stop.signal.aborted && set_state(points), () => {});
     return () => stop.abort();
   }, [what.run.id, what.name]);
   return state;
