@@ -124,7 +124,7 @@ test("the table below the chart has every run with the figures of the API", () =
       .evaluateAll((cells) => cells.map(({ title }) => Number(title.replace(/,| ns$/g, ""))));
     assert.deepEqual(titles.filter((_, i) => i % (titles.length / points.length) === 0),
       points.map((point) => point.step_median_ns));
-    assert.match(await rows.nth(PLANTED_AT - 1).innerText(), /new level, ▲/);
+    await says(rows.nth(PLANTED_AT - 1), /new level, ▲/);
   }));
 
 test("another figure is drawn with its unit, direction and source, and the address keeps it", () =>
@@ -220,6 +220,7 @@ test("an alert is triaged: out of the inbox, off the count, with what was said a
     await news.waitFor({ state: "detached" });
     await page.getByRole("button", { name: /^Acknowledged/ }).click();
     await page.waitForURL(/status=acknowledged/);
+    await alert.waitFor();
     assert.equal(await alert.count(), 1);
     const [row] = (await server.get("/alerts")).items;
     assert.equal(row.status, "acknowledged");
@@ -238,6 +239,7 @@ test("an alert leads to its series, where it can be triaged too, and to the comp
     await page.locator(".alert").getByRole("link", { name: "llama", exact: true }).click();
     await page.waitForURL(`**${SERIES}`);
     await page.locator(".trend-flag").waitFor();
+    await page.locator(".alert").waitFor();
     assert.equal(await page.locator(".alert").count(), 1);
   }));
 

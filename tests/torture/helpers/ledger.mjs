@@ -5,6 +5,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { until } from "../../e2e/helpers/tools.mjs";
 import { small_json } from "../../e2e/helpers/traces.mjs";
 
 /**
@@ -100,10 +101,10 @@ export async function no_strangers(data, ledger) {
   const strangers = files_below(join(data, "blobs"))
     .filter((path) => !possible.has(path.slice(-64)));
   assert.deepEqual(strangers, [], "blobs that no run holds after the start");
-  const unfinished = files_below(join(data, "spool"));
   // The scratch file of a job resumed at startup has a name for a moment.
-  if (unfinished.length > 0) await new Promise((done) => setTimeout(done, 500));
-  assert.deepEqual(unfinished.filter(existsSync), [], "unfinished files after the start");
+  const unfinished = files_below(join(data, "spool"));
+  await until("no unfinished file is left after the start", () => !unfinished.some(existsSync))
+    .catch(({ message }) => assert.fail(`${message}: ${unfinished.filter(existsSync)}`));
 }
 
 /** A run's figures and bytes once it is analyzed; settles which content a rank has. */
