@@ -26,6 +26,7 @@
     ROW(trainer_state)         \
     ROW(tfevents)              \
     ROW(rocm_old_json)         \
+    ROW(kineto_merged)         \
     ROW(kineto)                \
     ROW(xplane)                \
     ROW(prv)                   \

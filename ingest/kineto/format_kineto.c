@@ -55,6 +55,7 @@ struct reader {
     size_t skip_depth; // number of open brackets inside the value being skipped
     bool skip_in_text; // its last token opened a string
     uint64_t event_count;
+    struct kineto_own own;
     uint64_t retried; // offset of an item that is read again without what is before it
 };
 
@@ -566,7 +567,7 @@ static bool begin_split(struct reader *reader, struct err *err)
                               .budget = reader->budget,
                               .cores = reader->progress ? reader->progress->cores : NULL,
                               .piece_bytes = reader->piece_bytes};
-    if (reader->split || !reader->layouts || reader->place != PLACE_EVENTS ||
+    if (reader->split || !reader->layouts || reader->own.label || reader->place != PLACE_EVENTS ||
         position(reader) < reader->split_behind)
         return true;
     if (!split_open(&reader->split, &plan, window->source, window->base + window->len, err))
@@ -699,7 +700,8 @@ static bool finish(struct reader *reader, struct err *err)
         return refuse(reader, err);
     if (window->cut.code != ERR_NONE)
         trace_builder_repair(reader->builder, REPAIR_COMPRESSION, window->cut.pos);
-    trace_builder_count_input(reader->builder, reader->event_count, position(reader));
+    trace_builder_count_input(reader->builder, reader->event_count - reader->events.others,
+                              position(reader));
     return kineto_members_read(&reader->members, reader->builder, err) &&
            kineto_events_finish(&reader->events, err);
 }
@@ -710,8 +712,10 @@ static bool read_with(struct reader *reader, struct source *source, struct err *
         return false;
     kineto_events_init(&reader->events, reader->builder, reader->budget);
     reader->events.guess = reader->layouts ? &reader->guess : NULL;
-    bool ok = kineto_members_init(&reader->members, reader->budget, err) &&
-              read_document(reader, err) && finish(reader, err);
+    reader->events.own = reader->own.label;
+    bool ok = kineto_members_init(&reader->members, reader->budget, err);
+    reader->members.own_rank = reader->own.rank;
+    ok = ok && read_document(reader, err) && finish(reader, err);
     split_close(reader->split);
     kineto_members_free(&reader->members);
     kineto_events_free(&reader->events);
@@ -737,6 +741,7 @@ static struct reader reader_of(const struct format_input *input)
                            .progress = input->progress,
                            .piece_bytes = PIECE_BYTES,
                            .split_behind = SPLIT_BEHIND,
+                           .own = {.rank = VALUE_ABSENT},
                            .retried = UINT64_MAX};
 }
 
@@ -756,36 +761,16 @@ bool kineto_read_pieces(size_t piece_bytes, const struct format_input *input, st
     return read_by(&reader, kineto_match_variants(), input->source, err);
 }
 
+bool kineto_read_own(struct kineto_own own, const struct format_input *input, struct err *err)
+{
+    struct reader reader = reader_of(input);
+    reader.own = own;
+    return read_by(&reader, kineto_match_variants(), input->source, err);
+}
+
 static bool kineto_read(const struct format_input *input, struct err *err)
 {
     return kineto_read_by(kineto_match_variants(), input, err);
-}
-
-// Certain for JSON whose first members include one that only traces have.
-static bool has_own_member(const struct json_outline *outline)
-{
-    static const char *const members[] = {"traceEvents",         "schemaVersion",
-                                          "baseTimeNanoseconds", "deviceProperties",
-                                          "distributedInfo",     "displayTimeUnit"};
-    if (outline->root == '[')
-        return json_outline_has(outline, "ph");
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        if (json_outline_has(outline, members[i]))
-            return true;
-    return false;
-}
-
-static enum format_likeness kineto_probe(const struct format_sample *sample)
-{
-    struct str text = sample->head;
-    if (str_starts_with(text, STR("\xEF\xBB\xBF")))
-        text = (struct str){text.at + 3, text.len - 3};
-    while (text.len && is_space(*text.at))
-        text = (struct str){text.at + 1, text.len - 1};
-    bool wide = text.len > 1 && text.at[1] == '\0'; // UTF-16
-    if (!text.len || wide || (*text.at != '{' && *text.at != '['))
-        return FORMAT_UNLIKE;
-    return has_own_member(sample->outline) ? FORMAT_SURE : FORMAT_PERHAPS;
 }
 
 const struct format format_kineto = {

@@ -7,6 +7,16 @@
 
 extern const struct format format_kineto;
 
+// Certain for JSON whose first members include one that only traces have; other JSON may be one.
+enum format_likeness kineto_probe(const struct format_sample *sample);
+
+// One of several ranks that were merged into the file, by the hash of the label of its processes
+// (merged_ranks.h); 0: all.
+struct kineto_own {
+    uint32_t label;
+    int64_t rank;
+};
+
 struct kineto_match;
 
 // Reads as format_kineto does, with one matching variant (kineto_layout.h), or with NULL every
@@ -18,5 +28,9 @@ MUST_CHECK bool kineto_read_by(const struct kineto_match *match, const struct fo
 // on. For tests that compare this with reading in one go.
 MUST_CHECK bool kineto_read_pieces(size_t piece_bytes, const struct format_input *input,
                                    struct err *err);
+
+// Reads as format_kineto does, but only the events of one rank.
+MUST_CHECK bool kineto_read_own(struct kineto_own own, const struct format_input *input,
+                                struct err *err);
 
 #endif

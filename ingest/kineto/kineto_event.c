@@ -3,6 +3,7 @@
 #include "ingest/kineto/kineto_event.h"
 #include "ingest/base/hash.h"
 #include "ingest/json/json_number.h"
+#include "ingest/kineto/merged_ranks.h"
 #include "ingest/trace/event_record.h"
 #include "ingest/trace/trace_text.h"
 
@@ -88,7 +89,8 @@ static bool label_of(struct kineto_events *events, enum event_field field, uint6
         label->number = fields->value[field].number;
         return true;
     }
-    return str_to_i64(fields->value[field].text, &label->number) ||
+    return (!event_is_known(fields, field) &&
+            str_to_i64(fields->value[field].text, &label->number)) ||
            intern_field(events, field, pos, &label->text, err);
 }
 
@@ -179,9 +181,8 @@ static struct str rank_prefix(const struct kineto_events *events, const struct l
 {
     if (!pid->text)
         return STR("");
-    struct str text = strtab_get(trace_builder_strings(events->builder), pid->text);
-    const char *end = text.len && *text.at == '[' ? memchr(text.at, ']', text.len) : NULL;
-    return (struct str){text.at, end ? (size_t)(end - text.at) : 0};
+    struct str label, text = strtab_get(trace_builder_strings(events->builder), pid->text);
+    return merged_rank_label(text, &label) ? label : STR("");
 }
 
 // Correlations have 32 bits: those of merged ranks differ above.
@@ -596,7 +597,7 @@ static bool has_bad_number(const struct event_fields *fields)
     return false;
 }
 
-bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err)
+static bool add_event(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     // Flows, older instants, async, object, sample and other events are not used.
     static const char defined[] = "stfIRbenSTpFNODPcv()=";
@@ -623,6 +624,38 @@ bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *er
     if (fields->present) // else "{}", which may end an event list
         trace_builder_repair(events->builder, REPAIR_UNKNOWN_PHASE, pos);
     return true;
+}
+
+// Whether the event is of the rank that is read, whose processes then lose their label.
+static bool take_own(struct kineto_events *events, uint64_t pos, bool *own, struct err *err)
+{
+    struct event_fields *fields = &events->fields;
+    struct str label, pid = STR("");
+    int64_t number;
+    str_id id;
+    if (event_has(fields, FIELD_PID) && !event_is_numeric(fields, FIELD_PID))
+        pid = field_text(events, FIELD_PID);
+    *own = merged_rank_label(pid, &label) && merged_rank_hash(label) == events->own;
+    if (!*own)
+        return true;
+    pid = (struct str){pid.at + label.len + 1, pid.len - label.len - 1};
+    if (str_to_i64(pid, &number)) {
+        event_set_number(fields, FIELD_PID, number);
+        return true;
+    }
+    if (!intern_raw(events, pid, pos, &id, err))
+        return false;
+    event_set_known(fields, FIELD_PID, id);
+    return true;
+}
+
+bool kineto_event_add(struct kineto_events *events, uint64_t pos, struct err *err)
+{
+    bool own = true;
+    if (events->own && !take_own(events, pos, &own, err))
+        return false;
+    events->others += !own;
+    return !own || add_event(events, pos, err);
 }
 
 bool kineto_events_finish(struct kineto_events *events, struct err *err)

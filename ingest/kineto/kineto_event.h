@@ -15,6 +15,8 @@ struct kineto_events {
     struct text_guess *guess; // receives the texts that it asks for; NULL without layouts
     struct open_begins begins;
     uint64_t defined_count; // events with a phase that the format defines
+    uint32_t own;           // hash of the label of the rank to read, of several; 0: all events
+    uint64_t others;        // events of other ranks
     int64_t far_us;         // the first time beyond TRACE_MAX_NS, 0 if none yet
     struct buf scratch;
     // Of the current event; too large to clear each time, so each use sets what it reads.

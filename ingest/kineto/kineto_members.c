@@ -14,7 +14,7 @@
 
 bool kineto_members_init(struct kineto_members *members, struct budget *budget, struct err *err)
 {
-    *members = (struct kineto_members){.budget = budget};
+    *members = (struct kineto_members){.budget = budget, .own_rank = VALUE_ABSENT};
     record_set_init(&members->keys, sizeof(str_id), budget);
     return strtab_init(&members->texts, budget, err);
 }
@@ -235,9 +235,19 @@ static bool add_versions(struct settings *settings, struct err *err)
 
 // --- devices and groups -------------------------------------------------------------------------
 
+// Ranks merged into one file each list the devices of their host.
+static bool is_listed(const json_t *list, size_t index)
+{
+    int64_t id = integer_in(json_array_get(list, index), "id");
+    bool listed = false;
+    for (size_t i = 0; id != VALUE_ABSENT && i < index && !listed; i++)
+        listed = integer_in(json_array_get(list, i), "id") == id;
+    return listed;
+}
+
 static bool add_devices(struct settings *settings, const json_t *list, struct err *err)
 {
-    size_t count = json_array_size(list);
+    size_t count = json_array_size(list), listed = 0;
     for (size_t i = 0; i < count && i < MAX_DEVICES; i++) {
         const json_t *from = json_array_get(list, i);
         struct trace_device device = {.id = integer_in(from, "id"),
@@ -247,11 +257,15 @@ static bool add_devices(struct settings *settings, const json_t *list, struct er
                                       .compute_minor = integer_in(from, "computeMinor")};
         if (device.id == VALUE_ABSENT)
             device.id = (int64_t)i;
+        if (settings->members->own_rank != VALUE_ABSENT && is_listed(list, i)) {
+            listed++;
+            continue;
+        }
         if (!intern_in(settings->builder, from, "name", &device.name, err) ||
             !trace_builder_device(settings->builder, &device, err))
             return false;
     }
-    json_t *visible = json_integer((json_int_t)count);
+    json_t *visible = json_integer((json_int_t)(count - listed));
     bool ok = add_value(settings, STR("gpus_visible"), visible, err);
     json_decref(visible);
     return ok;
@@ -286,9 +300,14 @@ static bool add_groups(struct trace_builder *builder, const json_t *list, struct
     return true;
 }
 
+// That of merged ranks is of the first of them: its groups may not be those of the others.
 static bool add_job(struct settings *settings, json_t *info, struct err *err)
 {
-    trace_builder_rank(settings->builder, integer_in(info, "rank"), integer_in(info, "world_size"));
+    int64_t own = settings->members->own_rank, rank = integer_in(info, "rank");
+    trace_builder_rank(settings->builder, own == VALUE_ABSENT ? rank : own,
+                       integer_in(info, "world_size"));
+    if (own != VALUE_ABSENT && own != rank)
+        return true;
     return add_groups(settings->builder, json_object_get(info, "pg_config"), err) &&
            (json_is_object(info) ? add_object(settings, STR("distributed"), info, err)
                                  : add_value(settings, STR("distributedInfo"), info, err));
@@ -318,6 +337,8 @@ bool kineto_members_read(const struct kineto_members *members, struct trace_buil
 {
     struct settings settings = {.builder = builder, .members = members};
     json_memory_forget();
+    if (members->own_rank != VALUE_ABSENT)
+        trace_builder_rank(builder, members->own_rank, VALUE_ABSENT);
     bool ok = add_versions(&settings, err);
     for (uint32_t i = 0; ok && i < members->keys.count; i++) {
         str_id key = ((const str_id *)(const void *)members->keys.items)[i];

@@ -13,6 +13,8 @@ struct kineto_members {
     struct record_set keys; // str_id
     str_id *values;         // by index in keys
     size_t cap;
+    int64_t own_rank; // the rank to read, of several merged into the file; VALUE_ABSENT: there is
+                      // but one
 };
 
 MUST_CHECK bool kineto_members_init(struct kineto_members *members, struct budget *budget,

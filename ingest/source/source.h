@@ -89,6 +89,9 @@ MUST_CHECK struct source *source_seekable_open(struct source *below, struct scra
                                                struct err *err);
 // `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
 MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
+// All bytes of one that can be read at positions, from the first to the last; it stays open when
+// this is closed and must outlive it. What it lacks (source_damage) is the error at the end.
+MUST_CHECK struct source *source_stream_open(struct source *below, struct err *err);
 // Reads `below` ahead: the first block at once, all others on a separate thread if there are any.
 // The thread takes a core until it ends, if one is free.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct cores *cores,

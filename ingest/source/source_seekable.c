@@ -190,3 +190,43 @@ struct source *source_lend(struct source *below, struct err *err)
     *lent = (struct lent){{&lent_ops}, below};
     return &lent->source;
 }
+
+// --- from the first byte on ---------------------------------------------------------------------
+
+struct stream {
+    struct source source, *below;
+    uint64_t at;
+};
+
+static bool stream_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                        struct err *err)
+{
+    struct stream *stream = (struct stream *)source;
+    struct source_place place = {stream->at, bytes, cap};
+    if (!source_read_at(stream->below, &place, got, err))
+        return false;
+    stream->at += *got;
+    const struct err *damage = *got ? NULL : source_damage(stream->below);
+    if (damage && err)
+        *err = *damage;
+    return !damage;
+}
+
+static uint64_t stream_consumed(const struct source *source)
+{
+    return ((const struct stream *)source)->at;
+}
+
+static const struct source_ops stream_ops = {
+    .read = stream_read, .close = lent_close, .consumed = stream_consumed};
+
+struct source *source_stream_open(struct source *below, struct err *err)
+{
+    struct stream *stream = malloc(sizeof *stream);
+    if (!stream) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *stream = (struct stream){{&stream_ops}, below, 0};
+    return &stream->source;
+}

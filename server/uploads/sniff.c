@@ -3,6 +3,8 @@
 // formats.
 #include "server/uploads/sniff.h"
 
+#include "ingest/source/source.h"
+
 bool sniff_is_coded(struct str head, struct str coding)
 {
     const char *name = str_equal_nocase(coding, STR("zstd")) ? "zstd" : "gzip";
@@ -53,13 +55,28 @@ static bool may_only_be_trace(struct str filename)
     return format_has_ending(1u << FORMAT_TRACE, filename) && !format_may_be_many(filename);
 }
 
+// Whether the first bytes of what is compressed are of a format that may hold several processes:
+// ranks merged into one trace.
+static bool is_many_within(struct str head, struct str filename)
+{
+    struct err ignored;
+    struct format_found found;
+    struct format_hint hint = {filename, SCRATCH_NONE};
+    struct source *source = source_mem_open(head.at, head.len, 0, &ignored);
+    source = source ? format_open(source, &hint, &found, &ignored) : NULL;
+    bool many = source && found.format && found.format->parts;
+    source_close(source);
+    return many;
+}
+
 bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
 {
     const struct format *found = format_find(head, filename);
     // A database may hold several processes.
-    bool unpacks = found && (found->unpack || found->parts || format_is_kept(found) ||
-                             found->kind == FORMAT_DATABASE ||
-                             (found->decode && !may_only_be_trace(filename)));
+    bool unpacks =
+        found &&
+        (found->unpack || found->parts || format_is_kept(found) || found->kind == FORMAT_DATABASE ||
+         (found->decode && (!may_only_be_trace(filename) || is_many_within(head, filename))));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || judge(found, head, err);
 }

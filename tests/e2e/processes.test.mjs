@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database of Nsight Systems may hold several processes: each becomes a rank of the run.
+// A database of Nsight Systems, or what SGLang merged, may hold several processes: each becomes a
+// rank of the run.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,6 +49,24 @@ test("the processes of a file are ranks, however it is sent", async () => {
     const { reply, busy } = await upload(run, bytes, name);
     assert.equal(reply.status, "done", run);
     assert.deepEqual(busy, ranks, run);
+  }
+});
+
+/** Two ranks as SGLang merges them, with a kernel of 5 and of 6 us on device 0 of each. */
+function merged_ranks() {
+  const kernel = (rank) => ({ ph: "X", cat: "kernel", name: "gemm", pid: `[TP0${rank}] 0`, tid: 7,
+    ts: 10, dur: 5 + rank, args: { device: 0, stream: 7, correlation: 1 } });
+  return Buffer.from(JSON.stringify({ traceEvents: [kernel(0), kernel(1)] }));
+}
+
+test("ranks that SGLang merged into a file are ranks of the run, however sent", async () => {
+  const data = merged_ranks(), name = "merged-1767900123.trace.json";
+  for (const [run, bytes, filename] of [["merged", data, name],
+    ["merged-gzip", gzipSync(data), `${name}.gz`],
+    ["merged-tar", tar([{ name, data }]), "job.tar"]]) {
+    const { reply, busy } = await upload(run, bytes, filename);
+    assert.equal(reply.status, "done", run);
+    assert.deepEqual(busy, [[0, 5000], [1, 6000]], run);
   }
 });
 
