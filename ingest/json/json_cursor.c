@@ -30,6 +30,7 @@ static bool bring_more(struct json_cursor *cursor)
     window->token = (size_t)(cursor->walk.token - window->tokens);
     if (window->indexed - window->pos > JSON_WINDOW_MAX_ITEM) {
         cursor->stop = JSON_BROKEN;
+        cursor->broken = NULL;
         return false;
     }
     if (!json_window_more(window, &more, &err)) {
@@ -63,8 +64,10 @@ static bool again(struct json_cursor *cursor, const struct mark *mark, enum walk
         cursor->walk.comma_due = mark->comma_due;
         return bring_more(cursor);
     }
-    if (got == WALK_BAD)
+    if (got == WALK_BAD) {
         cursor->stop = JSON_BROKEN;
+        cursor->broken = mark->at;
+    }
     return false;
 }
 
@@ -152,16 +155,9 @@ bool json_cursor_enter(struct json_cursor *cursor, const struct json_value *valu
     return value->type == type;
 }
 
-bool json_cursor_open(struct json_cursor *cursor, struct source *source, struct budget *budget,
-                      struct json_value *root, struct err *err)
+static bool read_root(struct json_cursor *cursor, struct json_value *root)
 {
     enum walk got = WALK_MORE;
-    *cursor = (struct json_cursor){.stop = JSON_GOING};
-    if (!json_window_open(&cursor->window, source, budget, err)) {
-        cursor->window.budget = NULL;
-        return false;
-    }
-    start_walk(cursor);
     while (got != WALK_OK && !cursor->stop) {
         struct mark mark = mark_of(&cursor->walk);
         pass_order_mark(&cursor->walk);
@@ -169,6 +165,64 @@ bool json_cursor_open(struct json_cursor *cursor, struct source *source, struct 
         if (got != WALK_OK)
             (void)again(cursor, &mark, got);
     }
+    return got == WALK_OK;
+}
+
+static bool is_bracket(char c)
+{
+    return c == '{' || c == '[';
+}
+
+// The byte after what was read; NUL at the end.
+static char next_byte(struct json_cursor *cursor)
+{
+    struct json_window *window = &cursor->window;
+    struct err err;
+    bool more = true;
+    while (window->pos == window->len && more)
+        if (!json_window_read(window, &more, &err)) {
+            json_cursor_fail(cursor, &err);
+            return '\0';
+        }
+    start_walk(cursor);
+    return window->pos < window->len ? window->text[window->pos] : '\0';
+}
+
+bool json_cursor_next_document(struct json_cursor *cursor, struct json_value *root)
+{
+    if (cursor->stop == JSON_BROKEN && cursor->broken) // a text without its end reaches far
+        cursor->walk.at = cursor->broken;
+    while (json_cursor_next_line(cursor)) {
+        cursor->broken = NULL;
+        cursor->walk.comma_due = false;
+        if (is_bracket(next_byte(cursor)))
+            return read_root(cursor, root);
+    }
+    return false;
+}
+
+struct str json_document_in(struct str head)
+{
+    for (size_t at = 0; at < head.len;) {
+        struct str rest = {head.at + at, head.len - at};
+        const char *end = memchr(rest.at, '\n', rest.len);
+        if (is_bracket(*rest.at))
+            return rest;
+        at = end ? (size_t)(end - head.at) + 1 : head.len;
+    }
+    return (struct str){head.at, 0};
+}
+
+bool json_cursor_open(struct json_cursor *cursor, struct source *source, struct budget *budget,
+                      struct json_value *root, struct err *err)
+{
+    *cursor = (struct json_cursor){.stop = JSON_GOING};
+    if (!json_window_open(&cursor->window, source, budget, err)) {
+        cursor->window.budget = NULL;
+        return false;
+    }
+    start_walk(cursor);
+    (void)read_root(cursor, root);
     if (cursor->stop == JSON_FAILED)
         *err = cursor->err;
     return cursor->stop != JSON_FAILED;

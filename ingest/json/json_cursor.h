@@ -26,6 +26,7 @@ struct json_cursor {
     struct json_window window;
     struct json_walk walk;
     enum json_stop stop;
+    const char *broken; // the element that is not JSON, if it stopped at one
     struct err err;
 };
 
@@ -50,6 +51,13 @@ bool json_cursor_enter(struct json_cursor *cursor, const struct json_value *valu
 // In JSON lines, whose further documents json_cursor_item gives: continues after the next line
 // break. False at the end.
 bool json_cursor_next_line(struct json_cursor *cursor);
+
+// Where tools append a document at each turn of a loop, perhaps with text between: the root of the
+// next one that starts a line. False at the end.
+bool json_cursor_next_document(struct json_cursor *cursor, struct json_value *root);
+// The first text that can be a document, in a head: from a bracket that starts a line. "" if there
+// is none.
+struct str json_document_in(struct str head);
 
 // Ends the reading with an error.
 void json_cursor_fail(struct json_cursor *cursor, const struct err *err);

@@ -5,7 +5,6 @@
 #include "ingest/monitor/monitor_json.h"
 #include "ingest/monitor/monitor_table.h"
 
-#include "ingest/json/json_outline.h"
 #include "ingest/logs/log_text.h"
 
 #define VIOLATION(word, bit) \
@@ -207,14 +206,14 @@ static enum format_likeness probe_csv(const struct format_sample *sample)
 static enum format_likeness probe_json(const struct format_sample *sample)
 {
     static const char *const groups[] = {"usage", "power", "clock", "temperature", "mem_usage"};
-    bool gpu = sample->outline->root == '[' && json_outline_has(sample->outline, "gpu"),
-         any = false;
-    if (sample->outline->root == '{' && json_outline_has(sample->outline, "gpu_data"))
+    struct json_outline outline = monitor_json_outline(sample);
+    bool gpu = outline.root == '[' && json_outline_has(&outline, "gpu"), any = false;
+    if (outline.root == '{' && json_outline_has(&outline, "gpu_data"))
         return FORMAT_SURE;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-        any = any || json_outline_has(sample->outline, groups[i]);
-    for (unsigned i = 0; i < sample->outline->key_count; i++)
-        any = any || is_metric(sample->outline->keys[i]);
+        any = any || json_outline_has(&outline, groups[i]);
+    for (unsigned i = 0; i < outline.key_count; i++)
+        any = any || is_metric(outline.keys[i]);
     return gpu && any ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -5,7 +5,6 @@
 #include "ingest/monitor/monitor_json.h"
 #include "ingest/monitor/monitor_table.h"
 
-#include "ingest/json/json_outline.h"
 #include "ingest/logs/log_text.h"
 
 static const struct monitor_column columns[] = {
@@ -102,9 +101,10 @@ static enum format_likeness probe_csv(const struct format_sample *sample)
 // Cards, and a column that only rocm-smi calls so.
 static enum format_likeness probe_json(const struct format_sample *sample)
 {
-    bool cards = sample->outline->root == '{' && sample->outline->key_count &&
-                 (str_starts_with(sample->outline->keys[0], STR("card")) ||
-                  str_equal(sample->outline->keys[0], STR("system")));
+    struct json_outline outline = monitor_json_outline(sample);
+    bool cards = outline.root == '{' && outline.key_count &&
+                 (str_starts_with(outline.keys[0], STR("card")) ||
+                  str_equal(outline.keys[0], STR("system")));
     for (size_t i = 0; cards && i < sizeof columns / sizeof *columns; i++)
         if (columns[i].role == MONITOR_METRIC &&
             str_find(sample->head, columns[i].name) != SIZE_MAX)

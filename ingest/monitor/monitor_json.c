@@ -164,7 +164,7 @@ static void start_record(struct monitor_json *json)
     json->more = false;
 }
 
-// --- the document -------------------------------------------------------------------------------
+// --- documents ----------------------------------------------------------------------------------
 
 // A list of records, or of lists of them, as from watching.
 static void take_list(struct monitor_json *json, int depth)
@@ -197,16 +197,28 @@ static void take_root(struct monitor_json *json)
     }
 }
 
-static bool read_document(struct monitor_json *json, struct err *err)
+static void take_document(struct monitor_json *json, const struct json_value *root)
 {
-    struct json_value root;
+    struct sample_set *set = &json->table->input->evidence->samples;
+    bool text = root->type != JSON_ARRAY && root->type != JSON_OBJECT;
+    if (root->type == JSON_ARRAY)
+        take_list(json, 0);
+    else if (root->type == JSON_OBJECT)
+        take_root(json);
+    if (!text && json->cursor.stop == JSON_BROKEN)
+        samples_bad_row(set, json_cursor_pos(&json->cursor));
+}
+
+static bool read_documents(struct monitor_json *json, struct err *err)
+{
+    struct json_value root = {0};
     const struct format_input *input = json->table->input;
     if (!json_cursor_open(&json->cursor, input->source, input->budget, &root, err))
         return false;
-    if (root.type == JSON_ARRAY)
-        take_list(json, 0);
-    else if (root.type == JSON_OBJECT)
-        take_root(json);
+    if (json->cursor.stop == JSON_GOING)
+        take_document(json, &root);
+    while (json_cursor_next_document(&json->cursor, &root))
+        take_document(json, &root);
     if (json->cursor.stop == JSON_FAILED)
         *err = json->cursor.err;
     return json->cursor.stop != JSON_FAILED;
@@ -219,7 +231,7 @@ static bool read_into(struct monitor_table *table, struct err *err)
     if (!json)
         return false;
     json->table = table;
-    bool ok = read_document(json, err);
+    bool ok = read_documents(json, err);
     json_cursor_close(&json->cursor);
     buf_free(&json->text);
     buf_free(&json->name);
@@ -238,4 +250,10 @@ bool monitor_gather_json(const struct format_input *input, const struct monitor_
     bool ok = read_into(table, err);
     budget_free(input->budget, table, sizeof *table);
     return ok && monitor_end(input->evidence, dialect->source, err);
+}
+
+struct json_outline monitor_json_outline(const struct format_sample *sample)
+{
+    return sample->outline->json ? *sample->outline
+                                 : json_outline_of(json_document_in(sample->head));
 }

@@ -338,6 +338,31 @@ static void json_may_be_of_the_monitor_or_within_gpu_data(void **state)
                        SAMPLE_POWER, "7");
 }
 
+static void json_may_follow_warnings_and_come_again_in_a_loop(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "rocm-smi-json",
+                    STR("WARNING: AMD GPU device(s) is/are in a low-power state. \"runtime\"\n\n"
+                        "{\"card0\": {\"GPU use (%)\": \"80\"}}\n\n"
+                        "Exception caught: map::at\n"
+                        "{\"card0\": {\"GPU use (%)\": \"81\"}}\n{\"card0\": {\"GPU use\n"
+                        "{\"card0\": {\"GPU use (%)\": \"82\"}}\n"));
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "80 81 82");
+    assert_times(&hand, 0, SAMPLE_UTILIZATION, "0 1000 3000");
+    links_hand_free(&hand);
+    links_hand_read(
+        &hand, "amd-smi-json",
+        STR("WARNING: User is missing the following required groups: render\n"
+            "[\n    {\n        \"gpu\": 0,\n        \"power\": {\n            "
+            "\"socket_power\": {\"value\": 7, \"unit\": \"W\"}\n        }\n    }\n]\n"
+            "[\n    {\n        \"gpu\": 0,\n        \"power\": {\n            "
+            "\"socket_power\": {\"value\": 8, \"unit\": \"W\"}\n        }\n    }\n]\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "7 8");
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
 static void json_that_is_cut_gives_what_came_before(void **state)
 {
     (void)state;
@@ -528,6 +553,7 @@ int main(void)
         cmocka_unit_test(mem_of_the_monitor_is_no_temperature),
         cmocka_unit_test(json_of_amd_smi_has_values_with_units),
         cmocka_unit_test(json_may_be_of_the_monitor_or_within_gpu_data),
+        cmocka_unit_test(json_may_follow_warnings_and_come_again_in_a_loop),
         cmocka_unit_test(json_that_is_cut_gives_what_came_before),
         cmocka_unit_test(blank_values_are_missing),
         cmocka_unit_test(labels_say_which_device_it_is),
