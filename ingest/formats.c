@@ -12,6 +12,7 @@
     ROW(gzip)                  \
     ROW(zstd)                  \
     ROW(container_log)         \
+    ROW(wrapped_log)           \
     ROW(config_yaml)           \
     ROW(config_toml)           \
     ROW(config_json)           \

@@ -2,15 +2,11 @@
 // What container runtimes make of the output of a program: each line in JSON (Docker), or after a
 // time and a stream (CRI, so Kubernetes). What the program wrote is read as if it were a file, each
 // line after the time of the runtime, which says its zone.
-#include "ingest/base/buf.h"
 #include "ingest/json/json_number.h"
 #include "ingest/logs/json_line.h"
+#include "ingest/logs/log_rewriter.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/source/format.h"
-#include "ingest/source/lines.h"
-#include "ingest/source/source.h"
-
-#include <stdlib.h>
 
 // Docker cuts longer lines into pieces of this size.
 #define PIECE_BYTES ((size_t)16 << 10)
@@ -69,96 +65,26 @@ static bool read_cri(struct str line, struct written *written)
 
 // --- the source ---------------------------------------------------------------------------------
 
-struct container_log {
-    struct source source;
-    struct source *below;
-    struct lines lines;
-    struct line line;
-    struct buf text;
-    size_t taken; // of text
-    bool in_line; // its end is still to come
-};
-
-static void add_line(struct container_log *log, struct str line)
+// The text of a line; true if it ends with it.
+static bool add_line(struct log_rewriter *rewriter, struct str line)
 {
     struct written written;
     if (!read_cri(line, &written) && !read_json(line, &written))
         written = (struct written){.time = STR(""), .text = line, .ended = true};
-    if (!log->in_line && written.time.len) {
-        buf_add_str(&log->text, written.time);
-        buf_putc(&log->text, ' ');
+    if (!rewriter->in_line && written.time.len) {
+        buf_add_str(&rewriter->text, written.time);
+        buf_putc(&rewriter->text, ' ');
     }
     if (written.json)
-        (void)json_text_decode(written.text, &log->text);
+        (void)json_text_decode(written.text, &rewriter->text);
     else
-        buf_add_str(&log->text, written.text);
-    if (written.ended && !(log->text.len && log->text.at[log->text.len - 1] == '\n'))
-        buf_putc(&log->text, '\n');
-    log->in_line = !written.ended;
-}
-
-// The text of the next line. What a damaged stream had comes before its error.
-static bool next_text(struct container_log *log, struct err *err)
-{
-    struct err problem = {0};
-    buf_clear(&log->text);
-    log->taken = 0;
-    while (log->text.len == 0 && lines_next(&log->lines, &log->line, &problem))
-        add_line(log, log->line.text);
-    if (log->text.len || log->text.failed)
-        return buf_ok(&log->text, err);
-    if (problem.code == ERR_NONE)
-        problem = log->lines.damage;
-    if (problem.code != ERR_NONE && err)
-        *err = problem;
-    return problem.code == ERR_NONE;
-}
-
-static bool container_read(struct source *source, void *bytes, size_t cap, size_t *got,
-                           struct err *err)
-{
-    struct container_log *log = (struct container_log *)source;
-    *got = 0;
-    if (log->taken == log->text.len && !next_text(log, err))
-        return false;
-    size_t left = log->text.len - log->taken;
-    *got = left < cap ? left : cap;
-    if (*got)
-        memcpy(bytes, log->text.at + log->taken, *got);
-    log->taken += *got;
-    return true;
-}
-
-static void container_close(struct source *source)
-{
-    struct container_log *log = (struct container_log *)source;
-    lines_close(&log->lines);
-    buf_free(&log->text);
-    source_close(log->below);
-    free(log);
-}
-
-static uint64_t container_consumed(const struct source *source)
-{
-    return source_consumed(((const struct container_log *)source)->below);
+        buf_add_str(&rewriter->text, written.text);
+    return written.ended;
 }
 
 static struct source *open_container_log(struct source *below, struct err *err)
 {
-    static const struct source_ops ops = {
-        .read = container_read, .close = container_close, .consumed = container_consumed};
-    struct container_log *log = calloc(1, sizeof *log);
-    if (!log) {
-        source_close(below);
-        err_set(err, ERR_MEMORY, "out of memory");
-        return NULL;
-    }
-    log->source.ops = &ops;
-    log->below = below;
-    if (lines_open(&log->lines, below, NULL, err))
-        return &log->source;
-    container_close(&log->source);
-    return NULL;
+    return log_rewritten_open(below, add_line, 0, err);
 }
 
 // --- the format ---------------------------------------------------------------------------------
