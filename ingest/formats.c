@@ -43,6 +43,7 @@
     ROW(nvidia_dmon)           \
     ROW(dcgmi)                 \
     ROW(prometheus)            \
+    ROW(prometheus_query)      \
     ROW(amd_smi)               \
     ROW(amd_smi_json)          \
     ROW(amd_smi_text)          \

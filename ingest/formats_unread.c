@@ -88,14 +88,6 @@ static enum format_likeness probe_ras_text(const struct format_sample *sample)
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// An answer of Prometheus's HTTP API.
-static enum format_likeness probe_prometheus_query(const struct format_sample *sample)
-{
-    bool is = json_outline_has(sample->outline, "status") &&
-              str_find(sample->head, STR("\"resultType\"")) != SIZE_MAX;
-    return is ? FORMAT_SURE : FORMAT_UNLIKE;
-}
-
 // A chart as W&B and TensorBoard export it: "\"Step\",\"run-1 - train/loss\",", "Wall
 // time,Step,Value".
 static enum format_likeness probe_chart_csv(const struct format_sample *sample)
@@ -149,11 +141,6 @@ const struct format formats_unread[] = {
     JSON("iperf3", FORMAT_RECORDS, "intervals", "results of iperf3", LINK_TESTS),
     JSON("fio", FORMAT_RECORDS, "fio version", "results of fio, a benchmark of storage", HOST),
     JSON("sysstat", FORMAT_RECORDS, "sysstat", "samples of sysstat (mpstat, sar, iostat)", HOST),
-    {.name = "prometheus-query",
-     .kind = FORMAT_RECORDS,
-     .probe = probe_prometheus_query,
-     .what = "an answer of Prometheus's query API",
-     .advice = "send what the exporter serves, as text: curl EXPORTER/metrics >> FILE.prom"},
     NSYS_JSON("CudaEvent"),
     NSYS_JSON("NvtxEvent"),
     NSYS_JSON("TraceProcessEvent"),

@@ -55,8 +55,6 @@ static void json_without_an_event_is_named_by_what_it_holds(void **state)
     (void)state;
     assert_refused("{\"start\":{},\"intervals\":[]}", "results of iperf3");
     assert_refused("{\"sysstat\":{\"hosts\":[]}}", "samples of sysstat");
-    assert_refused("{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\"}}",
-                   "an answer of Prometheus's query API");
     assert_refused("\"Step\",\"run-1 - train/loss\"\n1,2\n", "a chart that W&B or TensorBoard");
     assert_refused("[]", "found an empty list");
     assert_refused(" [ ] \n", "found an empty list");

@@ -112,6 +112,62 @@ static void lines_of_a_gpu_may_lack_its_address(void **state)
     links_hand_free(&hand);
 }
 
+#define METRIC(name, gpu) \
+    "{\"metric\": {\"__name__\": \"" name "\", \"gpu\": \"" gpu "\", \"Hostname\": \"gpu12\"}, "
+#define SERIES(name, gpu, values) METRIC(name, gpu) "\"values\": [" values "]}"
+#define ANSWER(type, series)                                            \
+    "{\"status\": \"success\", \"data\": {\"resultType\": \"" type "\"" \
+    ", \"result\": [" series "]}}\n"
+#define MATRIX(series) ANSWER("matrix", series)
+
+static void answers_of_prometheus_are_series_with_times(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "prometheus-query",
+        STR(MATRIX(
+            SERIES("DCGM_FI_DEV_POWER_USAGE", "0", "[1763625600.123, \"400\"], [1763625615, \"NaN\"], [7], 3") ", " SERIES(
+                "DCGM_FI_DEV_POWER_USAGE", "1",
+                "[1763625600.123, \"410.5\"]") ", " SERIES("amd_gpu_gfx_activity", "2",
+                                                           "[1763625600, \"97\"]") ", " SERIES("up",
+                                                                                               "2",
+                                                                                               "[17"
+                                                                                               "636"
+                                                                                               "256"
+                                                                                               "00,"
+                                                                                               " \""
+                                                                                               "1\""
+                                                                                               "]") ", {\"metric\": {}, \"values\": [[1763625600, \"1\"]]}")
+                ANSWER("vector", METRIC("DCGM_FI_DEV_POWER_USAGE",
+                                        "1") "\"value\": [1763625630, \"420\"]}")));
+    assert_int_equal(samples_hand_set(&hand)->device_count, 3);
+    assert_values(&hand, 0, SAMPLE_POWER, "400 ?");
+    assert_values(&hand, 1, SAMPLE_POWER, "410.5 420");
+    assert_times(&hand, 1, SAMPLE_POWER, "1763625600123 1763625630000");
+    assert_values(&hand, 2, SAMPLE_UTILIZATION, "97");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_UTC);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 1);
+    assert_int_equal(samples_hand_set(&hand)->left_out_count, 1);
+    assert_text(samples_hand_set(&hand)->devices[0].is.host, "gpu12");
+    links_hand_free(&hand);
+}
+
+static void answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    assert_false(links_hand_try(&hand, "prometheus-query",
+                                STR(MATRIX("{\"metric\": {\"gpu\": \"0\"}, \"values\": "
+                                           "[[1763625600, \"1\"]]}"))));
+    assert_non_null(strstr(hand.err.msg, "query the metric itself"));
+    links_hand_free(&hand);
+    assert_false(links_hand_try(&hand, "prometheus-query",
+                                STR(MATRIX(SERIES("up", "0", "[1763625600, \"1\"]")))));
+    assert_non_null(strstr(hand.err.msg, "without a metric of a GPU"));
+    links_hand_free(&hand);
+}
+
 static void a_time_without_a_date_goes_on_after_midnight(void **state)
 {
     (void)state;
@@ -541,6 +597,8 @@ int main(void)
         cmocka_unit_test(processes_of_one_moment_are_summed_for_their_gpu),
         cmocka_unit_test(text_of_amd_smi_has_units_after_blanks),
         cmocka_unit_test(lines_of_a_gpu_may_lack_its_address),
+        cmocka_unit_test(answers_of_prometheus_are_series_with_times),
+        cmocka_unit_test(answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query),
         cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),
         cmocka_unit_test(days_without_a_date_are_counted_to_a_limit),
         cmocka_unit_test(dmon_may_have_commas),
