@@ -37,6 +37,8 @@
     ROW(nccl_inspector)        \
     ROW(nccl_ras)              \
     ROW(perftest)              \
+    ROW(nvbandwidth)           \
+    ROW(nvbandwidth_json)      \
     ROW(topology)              \
     ROW(ibstat)                \
     ROW(nvidia_smi)            \

@@ -31,7 +31,7 @@
     BYTES("nsys-stats", FORMAT_RECORDS, bytes, "a table of nsys stats", \
           "use " NSYS_EXPORT "FILE.nsys-rep")
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
-#define LINK_TESTS  "for links, send the output of nccl-tests, rccl-tests or perftest"
+#define LINK_TESTS  "for links, send the output of nccl-tests, rccl-tests, perftest or nvbandwidth"
 #define HOST        "send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
 #define RECOMPRESS  "compress the trace with zstd or gzip"
 
@@ -137,7 +137,6 @@ const struct format formats_unread[] = {
     JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),
     JSON("model-settings", FORMAT_RECORDS, "model_type", "settings of a model", NULL),
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
-    JSON("nvbandwidth", FORMAT_RECORDS, "nvbandwidth", "results of nvbandwidth", LINK_TESTS),
     JSON("iperf3", FORMAT_RECORDS, "intervals", "results of iperf3", LINK_TESTS),
     JSON("fio", FORMAT_RECORDS, "fio version", "results of fio, a benchmark of storage", HOST),
     JSON("sysstat", FORMAT_RECORDS, "sysstat", "samples of sysstat (mpstat, sar, iostat)", HOST),

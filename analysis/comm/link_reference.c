@@ -54,7 +54,7 @@ static struct link_point point_of(const struct link_row *row, double factor)
 
 static bool is_test(const struct link_run *run)
 {
-    return run->ranks > 1 && !str_equal(run->tool, STR("perftest"));
+    return run->ranks > 1 && link_run_is_collective(run);
 }
 
 static size_t collect(const struct link_tests *tests, struct sample *samples)

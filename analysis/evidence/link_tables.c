@@ -49,7 +49,7 @@ static struct str operation_by_name(struct str file)
 static void row_operation(struct row *row, const struct link_tables *tables,
                           const struct link_run *run)
 {
-    bool is_test = !str_equal(run->tool, STR("perftest"));
+    bool is_test = link_run_is_collective(run);
     if (is_test && !run->collective.len && tables->links->parts[LINK_RUNS].count == 1) {
         struct str operation = operation_by_name(tables->file);
         row_link_text(row, LINK_TESTS_OPERATION, operation);

@@ -143,6 +143,12 @@ struct link_tests {
 
 struct evidence;
 
+// Whether a tool measures collectives; perftest and nvbandwidth measure pairs.
+static inline bool link_run_is_collective(const struct link_run *run)
+{
+    return !str_equal(run->tool, STR("perftest")) && !str_equal(run->tool, STR("nvbandwidth"));
+}
+
 void link_tests_free(struct link_tests *tests, struct budget *budget);
 
 // Adds a copy of an item, whose texts are fit to be stored (evidence_text). ERR_LIMIT past the

@@ -660,7 +660,6 @@ static const char *refusal_of(struct str head)
          "found what NCCL_DEBUG=INFO prints, and no training step: send a log of the "
          "job that has its steps; for links, the output of nccl-tests; for a hang, "
          "Flight Recorder dumps"},
-        {"nvbandwidth Version", "found what nvbandwidth prints" LINKS},
         {"P2P Connectivity Matrix", "found what p2pBandwidthLatencyTest prints" LINKS},
         {"# OSU MPI", "found what OSU micro-benchmarks print" LINKS},
         {"procs -----------memory", "found samples of vmstat" HOST},

@@ -120,27 +120,21 @@ static void lines_of_a_gpu_may_lack_its_address(void **state)
     ", \"result\": [" series "]}}\n"
 #define MATRIX(series) ANSWER("matrix", series)
 
+#define POWER     "DCGM_FI_DEV_POWER_USAGE"
+#define POWER_0   SERIES(POWER, "0", "[1763625600.123, \"400\"], [1763625615, \"NaN\"], [7]") ", "
+#define POWER_1   SERIES(POWER, "1", "[1763625600.123, \"410.5\"]") ", "
+#define ACTIVITY  SERIES("amd_gpu_gfx_activity", "2", "[1763625600, \"97\"]") ", "
+#define OTHER     SERIES("up", "2", "[1763625600, \"1\"]") ", "
+#define UNNAMED   "{\"metric\": {\"gpu\": \"0\"}, \"values\": [[1763625600, \"1\"]]}"
+#define ONE_LATER METRIC(POWER, "1") "\"value\": [1763625630, \"420\"]}"
+
 static void answers_of_prometheus_are_series_with_times(void **state)
 {
     (void)state;
+    static const char answers[] =
+        MATRIX(POWER_0 POWER_1 ACTIVITY OTHER UNNAMED) ANSWER("vector", ONE_LATER);
     struct links_hand hand;
-    links_hand_read(
-        &hand, "prometheus-query",
-        STR(MATRIX(
-            SERIES("DCGM_FI_DEV_POWER_USAGE", "0", "[1763625600.123, \"400\"], [1763625615, \"NaN\"], [7], 3") ", " SERIES(
-                "DCGM_FI_DEV_POWER_USAGE", "1",
-                "[1763625600.123, \"410.5\"]") ", " SERIES("amd_gpu_gfx_activity", "2",
-                                                           "[1763625600, \"97\"]") ", " SERIES("up",
-                                                                                               "2",
-                                                                                               "[17"
-                                                                                               "636"
-                                                                                               "256"
-                                                                                               "00,"
-                                                                                               " \""
-                                                                                               "1\""
-                                                                                               "]") ", {\"metric\": {}, \"values\": [[1763625600, \"1\"]]}")
-                ANSWER("vector", METRIC("DCGM_FI_DEV_POWER_USAGE",
-                                        "1") "\"value\": [1763625630, \"420\"]}")));
+    links_hand_read(&hand, "prometheus-query", str_of(answers));
     assert_int_equal(samples_hand_set(&hand)->device_count, 3);
     assert_values(&hand, 0, SAMPLE_POWER, "400 ?");
     assert_values(&hand, 1, SAMPLE_POWER, "410.5 420");
@@ -157,9 +151,7 @@ static void answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query(vo
 {
     (void)state;
     struct links_hand hand;
-    assert_false(links_hand_try(&hand, "prometheus-query",
-                                STR(MATRIX("{\"metric\": {\"gpu\": \"0\"}, \"values\": "
-                                           "[[1763625600, \"1\"]]}"))));
+    assert_false(links_hand_try(&hand, "prometheus-query", STR(MATRIX(UNNAMED))));
     assert_non_null(strstr(hand.err.msg, "query the metric itself"));
     links_hand_free(&hand);
     assert_false(links_hand_try(&hand, "prometheus-query",
