@@ -84,8 +84,7 @@ static struct trace *ingest_stream(struct source *source, const struct format_fo
     struct cores *cores = progress ? progress->cores : NULL;
     source_spread(source, cores);
     if (!(source = source_limit_open(source, source_trace_limits, err)) ||
-        !(source = source_secrets_open(source, &tally, err)) ||
-        !(source = source_ahead_open(source, cores, err)))
+        !(source = source_ahead_open(source, cores, &tally, err)))
         return NULL;
     struct trace *trace = read_and_seal(source, found, budget, progress, err);
     source_close(source);

@@ -93,9 +93,10 @@ MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
 // this is closed and must outlive it. What it lacks (source_damage) is the error at the end.
 MUST_CHECK struct source *source_stream_open(struct source *below, struct err *err);
 // Reads `below` ahead: the first block at once, all others on a separate thread if there are any.
-// The thread takes a core until it ends, if one is free.
+// The thread takes a core until it ends, if one is free. Counts the secrets in what is read; the
+// tally is complete once the source is closed.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct cores *cores,
-                                            struct err *err);
+                                            struct secret_tally *tally, struct err *err);
 
 // Looks at up to cap bytes of `below`, which the reader will still get; *head lives as long as the
 // source. A stream that fails after some bytes fails again when the reader gets there.
@@ -111,9 +112,5 @@ struct source_limits {
 extern const struct source_limits source_trace_limits;
 MUST_CHECK struct source *source_limit_open(struct source *below, struct source_limits limits,
                                             struct err *err);
-
-// Counts the secrets in what is read through it; the tally is complete once the source is closed.
-MUST_CHECK struct source *source_secrets_open(struct source *below, struct secret_tally *tally,
-                                              struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a source on a separate thread, a few blocks ahead, so that decompression and scan overlap.
+// Secrets in the blocks are counted by the thread that would otherwise wait for the other.
 #include "ingest/base/fuzzed.h"
 #include "ingest/source/source.h"
 
@@ -29,20 +30,59 @@ struct ahead {
     uv_thread_t thread;
     bool has_thread;        // else the reader fills the blocks
     unsigned filled, taken; // counters; filled - taken blocks are ready. Guarded by lock
+    unsigned searched;      // counter of blocks whose secrets are in the tally. Guarded by lock
+    bool searching;         // one thread is searching the next block. Guarded by lock
     bool ended;             // the thread adds no more blocks. Guarded by lock
     bool closing;           // the reader is done. Guarded by lock
     bool failed;            // with error, once the ready blocks are read. Guarded by lock
     struct err error;
-    uint64_t consumed; // guarded by lock
-    size_t at;         // position in the block being read; used by the reader only
+    uint64_t consumed;          // guarded by lock
+    size_t at;                  // position in the block being read; used by the reader only
+    struct secret_tally *tally; // used by the thread that is searching
 };
+
+// Searches a block, if there is one and the other thread is not searching. Called with the lock,
+// which is released in between.
+static bool search_next(struct ahead *ahead)
+{
+    if (ahead->searching || ahead->searched == ahead->filled)
+        return false;
+    const struct block *block = &ahead->blocks[ahead->searched % BLOCKS];
+    ahead->searching = true;
+    uv_mutex_unlock(&ahead->lock);
+    secret_tally_add(ahead->tally, (struct str){block->bytes, block->len});
+    uv_mutex_lock(&ahead->lock);
+    ahead->searching = false;
+    ahead->searched++;
+    uv_cond_signal(&ahead->changed);
+    return true;
+}
+
+static void search_or_wait(struct ahead *ahead)
+{
+    if (!search_next(ahead))
+        uv_cond_wait(&ahead->changed, &ahead->lock);
+}
+
+static void search_rest(struct ahead *ahead)
+{
+    uv_mutex_lock(&ahead->lock);
+    while (search_next(ahead)) {
+    }
+    uv_mutex_unlock(&ahead->lock);
+}
+
+static bool is_full(const struct ahead *ahead)
+{
+    return ahead->filled - ahead->taken == BLOCKS || ahead->filled - ahead->searched == BLOCKS;
+}
 
 // Waits for a free block; NULL once the reader is done.
 static struct block *free_block(struct ahead *ahead)
 {
     uv_mutex_lock(&ahead->lock);
-    while (ahead->filled - ahead->taken == BLOCKS && !ahead->closing)
-        uv_cond_wait(&ahead->changed, &ahead->lock);
+    while (is_full(ahead) && !ahead->closing)
+        search_or_wait(ahead);
     bool closing = ahead->closing;
     uv_mutex_unlock(&ahead->lock);
     return closing ? NULL : &ahead->blocks[ahead->filled % BLOCKS];
@@ -95,6 +135,7 @@ static void run(void *arg)
     struct ahead *ahead = arg;
     while (fill_next(ahead)) {
     }
+    search_rest(ahead);
     cores_give(ahead->cores, ahead->taken_cores);
 }
 
@@ -105,7 +146,7 @@ static struct block *ready_block(struct ahead *ahead)
         (void)fill_next(ahead);
     uv_mutex_lock(&ahead->lock);
     while (ahead->filled == ahead->taken && !ahead->ended)
-        uv_cond_wait(&ahead->changed, &ahead->lock);
+        search_or_wait(ahead);
     bool ready = ahead->filled != ahead->taken;
     uv_mutex_unlock(&ahead->lock);
     return ready ? &ahead->blocks[ahead->taken % BLOCKS] : NULL;
@@ -155,6 +196,8 @@ static void ahead_close(struct source *source)
     uv_mutex_unlock(&ahead->lock);
     if (ahead->has_thread)
         uv_thread_join(&ahead->thread);
+    search_rest(ahead);
+    secret_tally_end(ahead->tally);
     uv_cond_destroy(&ahead->changed);
     uv_mutex_destroy(&ahead->lock);
     source_close(ahead->below);
@@ -201,10 +244,13 @@ static void start(struct ahead *ahead)
         cores_give(ahead->cores, ahead->taken_cores);
 }
 
-struct source *source_ahead_open(struct source *below, struct cores *cores, struct err *err)
+struct source *source_ahead_open(struct source *below, struct cores *cores,
+                                 struct secret_tally *tally, struct err *err)
 {
     struct ahead *ahead = calloc(1, sizeof *ahead);
-    if (!ahead) {
+    if (!ahead || !prepare(ahead)) {
+        if (ahead)
+            release(ahead);
         source_close(below);
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
@@ -212,10 +258,7 @@ struct source *source_ahead_open(struct source *below, struct cores *cores, stru
     ahead->source.ops = &ahead_ops;
     ahead->below = below;
     ahead->cores = cores;
-    if (!prepare(ahead)) {
-        release(ahead);
-        return below;
-    }
+    ahead->tally = tally;
     if (fill_next(ahead)) // most files are no longer than a block and need no thread
         start(ahead);
     return &ahead->source;

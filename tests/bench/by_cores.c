@@ -99,15 +99,13 @@ static bool run_zstd(const struct bench *bench, struct timings *column, struct e
     return ok || err_set(err, ERR_FORMAT, "this is no zstd file");
 }
 
-// As ingest_file stacks them, for a trace that is a stream.
-static struct source *open_source(const struct bench *bench, struct secret_tally *tally,
-                                  struct err *err)
+// As ingest_file stacks them below the thread that reads ahead, for a trace that is a stream.
+static struct source *open_source(const struct bench *bench, struct err *err)
 {
     struct format_found found;
     struct source *source = source_file_open(bench->path, err);
     source = source ? format_open(source, NULL, &found, err) : NULL;
-    source = source ? source_limit_open(source, source_trace_limits, err) : NULL;
-    return source ? source_secrets_open(source, tally, err) : NULL;
+    return source ? source_limit_open(source, source_trace_limits, err) : NULL;
 }
 
 static bool run_source(const struct bench *bench, struct timings *column, struct err *err)
@@ -116,10 +114,13 @@ static bool run_source(const struct bench *bench, struct timings *column, struct
     size_t room = (size_t)512 << 10, got = 1;
     char *block = malloc(room);
     int64_t begin_ns = clock_mono_ns();
-    struct source *source = block ? open_source(bench, &tally, err) : NULL;
+    struct source *source = block ? open_source(bench, err) : NULL;
     bool ok = source;
-    while (ok && got)
+    while (ok && got) {
         ok = source_read(source, block, room, &got, err);
+        if (ok)
+            secret_tally_add(&tally, (struct str){block, got});
+    }
     if (source)
         source_close(source);
     note(column, SOURCE, begin_ns);
@@ -141,10 +142,9 @@ static struct trace *run_read(const struct bench *bench, struct timings *column,
 static bool run_seal(const struct bench *bench, struct timings *column, struct cores *cores,
                      struct err *err)
 {
-    struct secret_tally tally = {0};
     struct budget budget = {0};
     struct progress progress = {.cores = cores};
-    struct format_input input = {.source = open_source(bench, &tally, err),
+    struct format_input input = {.source = open_source(bench, err),
                                  .builder = trace_builder_new(&budget, err),
                                  .budget = &budget,
                                  .progress = &progress};
