@@ -170,5 +170,5 @@ bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err
                                  err);
     sql_bind_text(&stmt, who);
     sql_bind_text(&stmt, upload_id);
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }

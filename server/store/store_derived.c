@@ -56,13 +56,15 @@ bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
 bool runs_count_move(struct db *db, struct str run_id, enum trace_move move, struct err *err)
 {
     static const char *const texts[] = {
-        [MOVE_ADDED] = "UPDATE stored_run SET received = received + 1 WHERE id = ?",
+        [MOVE_ADDED] = "UPDATE stored_run SET received = received + 1, revision = revision + 1 "
+                       "WHERE id = ?",
         [MOVE_STARTED] = "UPDATE stored_run SET running = running + 1 WHERE id = ?",
-        [MOVE_DONE] = "UPDATE stored_run SET running = running - 1, done = done + 1 WHERE id = ?",
+        [MOVE_DONE] = "UPDATE stored_run SET running = running - 1, done = done + 1, "
+                      "revision = revision + 1 WHERE id = ?",
     };
     struct stmt stmt = sql_begin(db, texts[move], err);
     sql_bind_text(&stmt, run_id);
-    return sql_run_later(&stmt) && (move != MOVE_DONE || take_world_size(db, run_id, err));
+    return sql_run_later(&stmt);
 }
 
 bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err)
@@ -201,13 +203,15 @@ bool series_leave(struct db *db, struct str run_id, struct err *err)
 // --- the queue ----------------------------------------------------------------------------------
 
 // A file is due a second after it arrived, and one more for each megabyte, counted from the last
-// file of its run in the queue if that is later. The view run excludes deleted runs, so nothing is
+// file of its run in the queue if that is later, which is looked up in the order of an index:
+// PostgreSQL would read all of them for max(). The view run excludes deleted runs, so nothing is
 // queued for the bin.
-#define QUEUE_FILE(kind, table, column)                                                           \
-    "INSERT INTO job (kind, run_id, " column ", created_ns, due_ns) "                             \
-    "SELECT '" kind "', run_id, id, ?1, 1000000000 + 1000 * bytes + max(?1, "                     \
-    "(SELECT coalesce(max(due_ns), 0) FROM job WHERE run_id = file.run_id AND kind = '" kind "' " \
-    "AND state = 'queued' AND attempts = 0)) FROM " table " AS file WHERE id = ?2 "               \
+#define QUEUE_FILE(kind, table, column)                                                    \
+    "INSERT INTO job (kind, run_id, " column ", created_ns, due_ns) "                      \
+    "SELECT '" kind "', run_id, id, ?1, 1000000000 + 1000 * bytes + max(?1, "              \
+    "coalesce((SELECT due_ns FROM job WHERE run_id = file.run_id AND kind = '" kind "' "   \
+    "AND state = 'queued' AND attempts = 0 ORDER BY due_ns DESC LIMIT 1), 0)) FROM " table \
+    " AS file WHERE id = ?2 "                                                              \
     "AND EXISTS (SELECT 1 FROM run WHERE id = file.run_id) ON CONFLICT DO NOTHING"
 #define QUEUE_RUN                                                                             \
     "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ?1 FROM run WHERE id = ?2 " \

@@ -59,8 +59,8 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 
 // --- ending -------------------------------------------------------------------------------------
 
-bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
-              struct err *err)
+static struct stmt begin_end(struct db *db, const struct job *job, struct str state,
+                             struct str reason, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -72,11 +72,23 @@ bool jobs_end(struct db *db, const struct job *job, struct str state, struct str
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
+    return stmt;
+}
+
+static bool is_not_ours(const struct job *job, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
+                   (long long)job->id);
+}
+
+bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
+              struct err *err)
+{
+    struct stmt stmt = begin_end(db, job, state, reason, err);
     if (!sql_run(&stmt))
         return false;
     if (db_changes(db) != 1)
-        return err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
-                       (long long)job->id);
+        return is_not_ours(job, err);
     return job->kind == JOB_TRACE || runs_count_jobs(db, job->run_id, err);
 }
 
@@ -92,19 +104,47 @@ static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
     return sql_run(&stmt);
 }
 
+// All that the end of reading a trace depends on, in one question.
+struct ending {
+    bool is_ours;    // the job was not queued again meanwhile
+    bool is_pending; // the trace's rank is not settled
+    bool is_usual;   // nothing happened to the trace, and its run's world size stays
+    bool is_due;     // with this trace its run is to be joined
+};
+
+#define ENDING                                                                                \
+    "SELECT job.state = 'running' AND job.attempts = ?2 AND stored_run.deleted_ns IS NULL, "  \
+    "trace.rank IS NULL, trace.state = 'running' AND NOT EXISTS (SELECT 1 FROM job AS other " \
+    "WHERE other.trace_id = trace.id AND other.state = 'queued') "                            \
+    "AND ((trace.world_size IS NULL AND ?3 <= coalesce(traced_world_size, 0)) "               \
+    "OR coalesce(trace.world_size, 0) = ?3), done + 1 >= max(2 * joined, 8) "                 \
+    "OR (done + 1 + stored_run.failed = received AND unpacking = 0) "                         \
+    "FROM job JOIN trace ON trace.id = job.trace_id "                                         \
+    "JOIN stored_run ON stored_run.id = job.run_id WHERE job.id = ?1"
+
+static bool look_at_ending(struct db *db, const struct job *job, int64_t world_size,
+                           struct ending *ending, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, ENDING, err);
+    sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
+    sql_bind_i64(&stmt, world_size > 0 ? world_size : 0);
+    *ending = (struct ending){0};
+    if (sql_row(&stmt))
+        *ending = (struct ending){sql_i64(&stmt, 0) != 0, sql_i64(&stmt, 1) != 0,
+                                  sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0};
+    return sql_end(&stmt);
+}
+
 #define FIGURES                                                                               \
     "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?1, world_size = ?2, " \
     "events = ?3, text_bytes = ?4, parse_ns = ?5, analyze_ns = ?6, secrets = ?7, "            \
     "join_bytes = ?8 WHERE id = ?9"
-// Usually: nothing happened to it while it was read.
-#define OF_RUNNING                                                       \
-    " AND state = 'running' AND NOT EXISTS (SELECT 1 FROM job AS other " \
-    "WHERE other.trace_id = ?9 AND other.state = 'queued')"
 
-static bool write_figures(struct db *db, const char *text, struct str trace_id,
-                          const struct trace_result *result, struct err *err)
+static bool write_figures(struct db *db, struct str trace_id, const struct trace_result *result,
+                          struct err *err)
 {
-    struct stmt stmt = sql_begin(db, text, err);
+    struct stmt stmt = sql_begin(db, FIGURES, err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     sql_bind_i64_if(&stmt, result->world_size > 0, result->world_size);
     sql_bind_i64(&stmt, result->events);
@@ -114,7 +154,7 @@ static bool write_figures(struct db *db, const char *text, struct str trace_id,
     sql_bind_i64(&stmt, result->secrets);
     sql_bind_i64(&stmt, result->join_bytes);
     sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 // Counts the bytes derived from a trace to its owner.
@@ -126,36 +166,52 @@ static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, s
     return sql_run_later(&stmt);
 }
 
-// Counts it in its run.
-static bool mark_done(struct db *db, const struct job *job, const struct trace_result *result,
-                      struct err *err)
-{
-    if (!write_figures(db, FIGURES OF_RUNNING, job->trace_id, result, err))
-        return false;
-    if (db_changes(db) == 1)
-        return runs_count_move(db, job->run_id, MOVE_DONE, err);
-    return write_figures(db, FIGURES, job->trace_id, result, err) &&
-           mark_if_queued(db, job->trace_id, err) && runs_count_traces(db, job->run_id, err);
-}
-
-static bool save_trace(struct db *db, const struct job *job, const struct trace_result *result,
+static bool save_trace(struct db *db, struct str trace_id, const struct trace_result *result,
                        struct err *err)
 {
     int64_t bytes;
-    struct str trace_id = job->trace_id;
-    return mark_done(db, job, result, err) &&
+    return write_figures(db, trace_id, result, err) &&
            tables_save_trace(db, trace_id, result->tables, &bytes, err) &&
            note_trace_made(db, trace_id, bytes + result->kept_bytes, err);
+}
+
+// Counts what was saved in its run, and queues the join that is due by that.
+static bool count_usual(struct db *db, const struct job *job, bool is_due, struct err *err)
+{
+    return runs_count_move(db, job->run_id, MOVE_DONE, err) &&
+           (!is_due || jobs_insert(db, JOB_RUN, job->run_id, err));
+}
+
+static bool count_again(struct db *db, const struct job *job, struct err *err)
+{
+    return mark_if_queued(db, job->trace_id, err) && runs_count_traces(db, job->run_id, err) &&
+           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+}
+
+// Others may have been moved, or have gone, for its rank.
+static bool settle_rank(struct db *db, const struct job *job, const struct trace_result *result,
+                        bool *is_kept, struct ending *ending, struct err *err)
+{
+    return traces_settle_rank(db, job, result->rank, is_kept, err) &&
+           look_at_ending(db, job, result->world_size, ending, err);
 }
 
 static bool finish_trace(struct db *db, const struct job *job, const struct trace_result *result,
                          struct err *err)
 {
-    bool is_kept;
-    return jobs_end(db, job, STR("done"), STR(""), err) &&
-           traces_settle_rank(db, job, result->rank, &is_kept, err) &&
-           (!is_kept || save_trace(db, job, result, err)) &&
-           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+    struct ending ending;
+    bool is_kept = true;
+    if (!look_at_ending(db, job, result->world_size, &ending, err))
+        return false;
+    if (!ending.is_ours)
+        return is_not_ours(job, err);
+    struct stmt end = begin_end(db, job, STR("done"), STR(""), err);
+    if (!sql_run_later(&end) ||
+        (ending.is_pending && !settle_rank(db, job, result, &is_kept, &ending, err)) ||
+        (is_kept && !save_trace(db, job->trace_id, result, err)))
+        return false;
+    return is_kept && ending.is_usual ? count_usual(db, job, ending.is_due, err)
+                                      : count_again(db, job, err);
 }
 
 bool store_finish_trace(struct store *store, const struct job *job,

@@ -219,7 +219,8 @@ static bool set_asked_steps(struct db *db, struct str run_id, const struct run_r
                             struct err *err)
 {
     const struct str *pattern = request->step_pattern.len ? &request->step_pattern : NULL;
-    return set_steps(db, run_id, pattern, request->warmup_steps, err);
+    return (!pattern && !request->warmup_steps) ||
+           set_steps(db, run_id, pattern, request->warmup_steps, err);
 }
 
 // "upload-20260102-030405-x7k2m9q4": the time for people, the tail as unique as the id.
@@ -281,24 +282,28 @@ static bool set_note(struct db *db, struct str id, struct str note, struct err *
     return sql_run(&stmt);
 }
 
-// Adds a later upload's description to a run.
-static bool update_run(struct db *db, const struct run_request *request, struct str id,
-                       struct err *err)
+// Adds a later upload's description to a run. Most of them repeat what is known.
+static bool update_run(struct db *db, const struct run_request *request,
+                       const struct id_search *run, struct err *err)
 {
+    struct str id = run->id;
+    bool is_sized = request->world_size <= 0 || request->world_size == run->world_size;
+    bool has_text = request->note.len > 0 || request->tag_count > 0;
     return (request->note.len == 0 || set_note(db, id, request->note, err)) &&
-           (request->world_size <= 0 || set_world_size(db, id, request->world_size, err)) &&
+           (is_sized || set_world_size(db, id, request->world_size, err)) &&
            merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&
-           set_asked_steps(db, id, request, err) && runs_note_text(db, id, err);
+           set_asked_steps(db, id, request, err) && (!has_text || runs_note_text(db, id, err));
 }
 
 // The same for a run that the caller may not change: what is already there may be repeated.
-static bool repeat_run(struct db *db, const struct run_request *request, struct str id,
-                       struct arena *arena, struct err *err)
+static bool repeat_run(struct db *db, const struct run_request *request,
+                       const struct id_search *run, struct arena *arena, struct err *err)
 {
     struct str before, after;
-    return runs_said(db, id, arena, &before, err) && update_run(db, request, id, err) &&
-           runs_said(db, id, arena, &after, err) && (str_equal(before, after) || runs_deny(err));
+    return runs_said(db, run->id, arena, &before, err) && update_run(db, request, run, err) &&
+           runs_said(db, run->id, arena, &after, err) &&
+           (str_equal(before, after) || runs_deny(err));
 }
 
 // The run that a request names, by id or by project and name.
@@ -310,9 +315,12 @@ static bool find_requested(struct db *db, const struct run_request *request, str
         return true;
     struct str by_id[2] = {request->name};
     struct str by_name[2] = {project_of(request), request->name};
-    return runs_search(db, "SELECT id FROM run WHERE id = ?", by_id, arena, found, err) &&
-           (found->count || runs_search(db, "SELECT id FROM run WHERE project = ? AND name = ?",
-                                        by_name, arena, found, err));
+    if (sql_has_id_form('r', request->name) &&
+        !runs_search(db, "SELECT id, world_size FROM run WHERE id = ?", by_id, arena, found, err))
+        return false;
+    return found->count ||
+           runs_search(db, "SELECT id, world_size FROM run WHERE project = ? AND name = ?", by_name,
+                       arena, found, err);
 }
 
 bool store_check_target(struct store *store, const struct run_request *request, struct err *err)
@@ -345,7 +353,8 @@ bool runs_get_or_create(struct db *db, const struct run_request *request, struct
     bool locked = false;
     if (!runs_is_locked(db, *id, request, &locked, err))
         return false;
-    return locked ? repeat_run(db, request, *id, arena, err) : update_run(db, request, *id, err);
+    return locked ? repeat_run(db, request, &found, arena, err)
+                  : update_run(db, request, &found, err);
 }
 
 // Empty runs are rows that cost a client almost nothing to create.

@@ -145,8 +145,10 @@ bool runs_search(struct db *db, const char *text, const struct str parameters[2]
         if (parameters[i].at)
             sql_bind_text(&stmt, parameters[i]);
     while (found->count < 2 && sql_row(&stmt))
-        if (found->count++ == 0)
+        if (found->count++ == 0) {
             found->id = sql_text(&stmt, 0, arena);
+            found->world_size = sql_i64_or(&stmt, 1, -1);
+        }
     return sql_end(&stmt);
 }
 

@@ -103,8 +103,9 @@ MUST_CHECK bool leader_keep(struct db *db, const char *role, struct str mark,
 
 // Ids that a query with one or two parameters (NULL text: none) returns.
 struct id_search {
-    struct str id; // the first
-    int count;     // 2: two or more
+    struct str id;      // the first
+    int64_t world_size; // its second column, if there is one; -1 unknown
+    int count;          // 2: two or more
 };
 MUST_CHECK bool runs_search(struct db *db, const char *text, const struct str parameters[2],
                             struct arena *arena, struct id_search *found, struct err *err);
@@ -226,8 +227,9 @@ MUST_CHECK bool evidence_queue_stale(struct db *db, struct err *err);
 // What follows from other rows (store_derived.c). Whoever changes traces or jobs of a run counts
 // them afterwards, and before anything that depends on the counts.
 MUST_CHECK bool runs_count_traces(struct db *db, struct str run_id, struct err *err);
-// The same for one trace that was added, that waited and is read now, or was read and is done:
-// without looking at the others.
+// The same for one trace that was added, that waited and is read now, or was read and is done
+// without a change of its run's world size: without looking at the others. Where something was
+// added to the run or is done in it, its revision changes with that.
 enum trace_move { MOVE_ADDED, MOVE_STARTED, MOVE_DONE };
 MUST_CHECK bool runs_count_move(struct db *db, struct str run_id, enum trace_move move,
                                 struct err *err);

@@ -98,6 +98,28 @@ bool store_find_rank(struct store *store, struct str run_id, int64_t rank, struc
     return txn_end(&txn, ok, err);
 }
 
+// Of the upload that has this id.
+static bool load_upload_traces(struct db *db, struct upload *upload, struct arena *arena,
+                               struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT " TRACE_COLUMNS ", upload_trace.existing FROM upload_trace "
+                  "JOIN trace ON trace.id = upload_trace.trace_id WHERE upload_id = ? "
+                  "ORDER BY position",
+                  err);
+    sql_bind_text(&stmt, upload->id);
+    struct trace_list list = {0};
+    if (!read_traces(&stmt, true, arena, &list))
+        return false;
+    upload->traces = list.rows;
+    upload->count = list.count;
+    upload->all_existing = true;
+    for (size_t i = 0; i < list.count; i++)
+        upload->all_existing = upload->all_existing && list.rows[i].existing;
+    return true;
+}
+
 static bool load_upload(struct db *db, struct str id, struct arena *arena, struct upload *upload,
                         struct err *err)
 {
@@ -115,21 +137,7 @@ static bool load_upload(struct db *db, struct str id, struct arena *arena, struc
     if (!found)
         return err_set(err, ERR_NOT_FOUND, "no upload %.*s", (int)(id.len < 40 ? id.len : 40),
                        id.at);
-    stmt = sql_begin(db,
-                     "SELECT " TRACE_COLUMNS ", upload_trace.existing FROM upload_trace "
-                     "JOIN trace ON trace.id = upload_trace.trace_id WHERE upload_id = ? "
-                     "ORDER BY position",
-                     err);
-    sql_bind_text(&stmt, id);
-    struct trace_list list = {0};
-    if (!read_traces(&stmt, true, arena, &list))
-        return false;
-    upload->traces = list.rows;
-    upload->count = list.count;
-    upload->all_existing = true;
-    for (size_t i = 0; i < list.count; i++)
-        upload->all_existing = upload->all_existing && list.rows[i].existing;
-    return inputs_of_upload(db, upload, arena, err);
+    return load_upload_traces(db, upload, arena, err) && inputs_of_upload(db, upload, arena, err);
 }
 
 bool store_find_upload(struct store *store, struct str id, struct arena *arena,
@@ -151,7 +159,13 @@ struct present {
     bool needs_rank;     // it has no rank yet, and the part has one
     bool failed;         // it could not be read, so replacing it loses nothing
     struct str filename, role;
+    bool is_damaged; // the bytes, as they are kept
 };
+
+// The trace that a statement finds, if any, and whether the part's bytes are kept damaged.
+#define WITH_DAMAGE(statement)                                                             \
+    "SELECT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1 AND damage <> ''), found.* FROM " \
+    "(SELECT 1) AS asked LEFT JOIN (" statement " LIMIT 1) AS found ON TRUE"
 
 // The trace at the rank of a part.
 static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
@@ -159,10 +173,11 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt = sql_begin(
         adding->db,
-        "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename, role "
-        "FROM trace WHERE run_id = ?2 "
-        "AND (rank = ?3 OR (rank IS NULL AND sha256 = ?1 AND process = ?4)) "
-        "ORDER BY rank IS NULL LIMIT 1",
+        WITH_DAMAGE(
+            "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename, "
+            "role FROM trace WHERE run_id = ?2 "
+            "AND (rank = ?3 OR (rank IS NULL AND sha256 = ?1 AND process = ?4)) "
+            "ORDER BY rank IS NULL"),
         err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, adding->run_id);
@@ -170,12 +185,13 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
     sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){sql_text(&stmt, 0, adding->arena),
-                                    sql_i64(&stmt, 1) != 0,
-                                    sql_i64(&stmt, 2) != 0,
-                                    sql_i64(&stmt, 3) != 0,
-                                    sql_text(&stmt, 4, adding->arena),
-                                    sql_text(&stmt, 5, adding->arena)};
+        *present = (struct present){.is_damaged = sql_i64(&stmt, 0) != 0,
+                                    .trace_id = sql_text(&stmt, 1, adding->arena),
+                                    .same = sql_i64(&stmt, 2) != 0,
+                                    .needs_rank = sql_i64(&stmt, 3) != 0,
+                                    .failed = sql_i64(&stmt, 4) != 0,
+                                    .filename = sql_text(&stmt, 5, adding->arena),
+                                    .role = sql_text(&stmt, 6, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -183,18 +199,20 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
 static bool look_at_bytes(const struct adding *adding, const struct trace_part *part,
                           struct present *present, struct err *err)
 {
-    struct stmt stmt = sql_begin(adding->db,
-                                 "SELECT id, role FROM trace WHERE run_id = ? AND sha256 = ? AND "
-                                 "process = ? ORDER BY rank NULLS FIRST LIMIT 1",
-                                 err);
-    sql_bind_text(&stmt, adding->run_id);
+    struct stmt stmt =
+        sql_begin(adding->db,
+                  WITH_DAMAGE("SELECT id, role FROM trace WHERE run_id = ?2 AND sha256 = ?1 AND "
+                              "process = ?3 ORDER BY rank NULLS FIRST"),
+                  err);
     sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_text(&stmt, adding->run_id);
     sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena),
+        *present = (struct present){.is_damaged = sql_i64(&stmt, 0) != 0,
+                                    .trace_id = sql_text(&stmt, 1, adding->arena),
                                     .same = true,
-                                    .role = sql_text(&stmt, 1, adding->arena)};
+                                    .role = sql_text(&stmt, 2, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -272,7 +290,7 @@ bool traces_add(const struct adding *adding, const struct trace_part *part, stru
     struct present present;
     bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
                               : look_at_bytes(adding, part, &present, err);
-    if (!ok || !blobs_heal(adding->db, str_of(part->sha256), err))
+    if (!ok || (present.is_damaged && !blobs_heal(adding->db, str_of(part->sha256), err)))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;
     bool has_other_role = part->role.len > 0 && !str_equal(part->role, present.role);
@@ -294,13 +312,25 @@ bool traces_add(const struct adding *adding, const struct trace_part *part, stru
     return add_new(adding, part, added->id, err);
 }
 
-static bool insert_upload(struct db *db, struct str id, struct str run_id, struct err *err)
+static bool insert_upload(struct db *db, const struct upload *upload, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "INSERT INTO upload VALUES (?, ?, ?)", err);
-    sql_bind_text(&stmt, id);
-    sql_bind_text(&stmt, run_id);
-    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, upload->id);
+    sql_bind_text(&stmt, upload->run_id);
+    sql_bind_i64(&stmt, upload->created_ns);
     return sql_run_later(&stmt);
+}
+
+static bool begin_upload(struct db *db, struct str run_id, struct arena *arena,
+                         struct upload *upload, struct err *err)
+{
+    char id[STORE_ID_SIZE];
+    if (!sql_new_id('u', id, err))
+        return false;
+    *upload = (struct upload){.id = str_of(arena_strdup(arena, str_of(id), err)),
+                              .run_id = run_id,
+                              .created_ns = clock_wall_ns()};
+    return upload->id.at && insert_upload(db, upload, err);
 }
 
 static bool link(struct db *db, const char *text, struct str upload_id, size_t position,
@@ -362,27 +392,47 @@ static bool settle_claims(struct db *db, const struct upload_request *request, s
            (request->resumable_id.len == 0 || resumable_accept(db, request->resumable_id, id, err));
 }
 
+static bool add_parts(const struct adding *adding, const struct upload_request *request,
+                      struct str upload_id, struct err *err)
+{
+    for (size_t i = 0; i < request->count; i++)
+        if (!check_part(&request->parts[i], err) ||
+            !add_part(adding, &request->parts[i], upload_id, i, err))
+            return false;
+    return true;
+}
+
+// What was made of the parts. A trace that is new has changed its run's revision already.
+static bool end_upload(struct db *db, const struct upload_request *request, struct arena *arena,
+                       struct upload *upload, struct err *err)
+{
+    bool has_archive = false;
+    for (size_t i = 0; i < request->count; i++)
+        has_archive = has_archive || request->parts[i].archive.len > 0;
+    if (!load_upload_traces(db, upload, arena, err) ||
+        (has_archive && !inputs_of_upload(db, upload, arena, err)))
+        return false;
+    bool has_new = false;
+    for (size_t i = 0; i < upload->count; i++)
+        has_new = has_new || !upload->traces[i].existing;
+    return has_new || sql_touch_run(db, upload->run_id, err);
+}
+
 static bool add_upload(struct db *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
-    char id[STORE_ID_SIZE];
     struct adding adding = {.db = db,
                             .replace = request->replace,
                             .arena = arena,
                             .owner = request->owner,
                             .adds_only = request->run.adds_only};
-    if (!sql_new_id('u', id, err) ||
-        !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
-        !runs_is_locked(db, adding.run_id, &request->run, &adding.locked, err) ||
-        !insert_upload(db, str_of(id), adding.run_id, err) ||
-        !settle_claims(db, request, str_of(id), err))
-        return false;
-    for (size_t i = 0; i < request->count; i++)
-        if (!check_part(&request->parts[i], err) ||
-            !add_part(&adding, &request->parts[i], str_of(id), i, err))
-            return false;
-    return uploads_own(db, request->owner, str_of(id), err) &&
-           sql_touch_run(db, adding.run_id, err) && load_upload(db, str_of(id), arena, upload, err);
+    return runs_get_or_create(db, &request->run, arena, &adding.run_id, err) &&
+           runs_is_locked(db, adding.run_id, &request->run, &adding.locked, err) &&
+           begin_upload(db, adding.run_id, arena, upload, err) &&
+           settle_claims(db, request, upload->id, err) &&
+           add_parts(&adding, request, upload->id, err) &&
+           uploads_own(db, request->owner, upload->id, err) &&
+           end_upload(db, request, arena, upload, err);
 }
 
 bool store_add_upload(struct store *store, const struct upload_request *request,

@@ -71,6 +71,7 @@ static const struct {
     {"AS pairs", "SCAN pairs", "the tags of one run"},
     {"part.text LIKE ?", "SCAN part VIRTUAL TABLE INDEX 0:L0", "what the index finds"},
     {"AS found", "SCAN found", "up to 5,000 runs"},
+    {"(SELECT 1) AS asked", "SCAN asked", "one row"},
     {"ORDER BY created_ns DESC, id LIMIT ?) AS run", "SCAN run", "the newest 5,000"},
     {"AS bounded", "SCAN bounded", "the same"},
     {"FROM baseline", "SCAN baseline", "all of them are wanted, and there are few"},
