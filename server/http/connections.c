@@ -17,6 +17,7 @@ enum { BUCKETS = 4096, RESERVED_SHARE = 16, SPARE_DESCRIPTORS = 4096, LOOK_AHEAD
 
 struct connection {
     bool known, busy;
+    bool has_asked;       // it had a request
     bool left;            // its socket may stay open a while longer
     bool closed;          // shut down here; its thread will release it
     int port;             // of the peer
@@ -166,15 +167,31 @@ void connections_arrive(struct connections *connections)
     pthread_mutex_unlock(&connections->lock);
 }
 
-void connections_close_silent(struct connections *connections)
+// Something was sent that no thread has read yet, or a first request may be on its way.
+static bool is_expected(const struct connections *c, const struct connection *one,
+                        int64_t before_ns)
 {
+    return !is_silent(c, one) || (!one->has_asked && one->since_ns >= before_ns);
+}
+
+bool connections_close_silent(struct connections *connections, int64_t patience_ns)
+{
+    bool spared = false;
+    int64_t now_ns = clock_mono_ns();
     pthread_mutex_lock(&connections->lock);
+    if (patience_ns && connections->port)
+        look_for_new(connections, now_ns);
     for (size_t fd = 0; fd < connections->top; fd++) {
         struct connection *one = &connections->table[fd];
-        if (one->known && !one->busy && !one->closed)
+        bool may_go = one->known && !one->busy && !one->closed;
+        bool is_spared =
+            may_go && patience_ns && is_expected(connections, one, now_ns - patience_ns);
+        if (may_go && !is_spared)
             shut(connections, one);
+        spared = spared || is_spared;
     }
     pthread_mutex_unlock(&connections->lock);
+    return spared;
 }
 
 // --- known ones ---------------------------------------------------------------------------------
@@ -241,7 +258,7 @@ void connections_begin(struct connections *connections, struct connection *conne
     if (!connection)
         return;
     pthread_mutex_lock(&connections->lock);
-    connection->busy = true;
+    connection->busy = connection->has_asked = true;
     connection->client = connection->who = 0;
     pthread_mutex_unlock(&connections->lock);
 }

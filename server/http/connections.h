@@ -58,8 +58,9 @@ MUST_CHECK bool connections_admit_token(struct connections *connections,
 // The request was answered: the connection waits for the next one.
 void connections_end(struct connections *connections, struct connection *connection);
 
-// The service stops: closes all connections that wait for a request.
-void connections_close_silent(struct connections *connections);
+// The service stops: closes connections that wait for a request, except, unless patience_ns is 0,
+// those that have sent something, or are newer and had no request yet. Whether there are such.
+bool connections_close_silent(struct connections *connections, int64_t patience_ns);
 
 // Concurrent connections; 0 for NULL.
 unsigned connections_limit(const struct connections *connections);

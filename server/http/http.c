@@ -12,6 +12,7 @@
 #include "server/http/http_head.h"
 #include "server/http/http_send.h"
 #include "server/http/known_answers.h"
+#include "server/http/listener.h"
 #include "server/http/pace.h"
 #include "server/http/precheck.h"
 #include "server/http/problem.h"
@@ -20,15 +21,12 @@
 
 #include <civetweb.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -563,9 +561,8 @@ void http_drain(struct http *http)
     atomic_store(&http->draining, true);
 }
 
-static void wait_idle(struct http *http, uint64_t grace_ms)
+static void wait_idle(struct http *http, int64_t until)
 {
-    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
     struct timespec at = {until / 1000000000, until % 1000000000};
     pthread_mutex_lock(&http->lock);
     while (http->active && pthread_cond_timedwait(&http->idle, &http->lock, &at) == 0)
@@ -573,34 +570,10 @@ static void wait_idle(struct http *http, uint64_t grace_ms)
     pthread_mutex_unlock(&http->lock);
 }
 
-// Whether a descriptor is the socket listening on a port.
-static bool listens_on(int fd, unsigned port)
-{
-    int listens = 0;
-    struct sockaddr_storage address;
-    char service[NI_MAXSERV];
-    socklen_t size = sizeof listens, address_size = sizeof address;
-    return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens &&
-           getsockname(fd, (struct sockaddr *)&address, &address_size) == 0 &&
-           getnameinfo((struct sockaddr *)&address, address_size, NULL, 0, service, sizeof service,
-                       NI_NUMERICSERV) == 0 &&
-           strtoul(service, NULL, 10) == port;
-}
-
-// Shuts the socket and puts another descriptor in its place, unless that is -1. The raw call hides
-// that from ThreadSanitizer, which would report that the library closes what is put there: it
-// cannot see that this happens only after mg_stop().
 static void shut_socket(struct http *http, int in_its_place)
 {
-    enum { EARLY_DESCRIPTORS = 256 };
-    unsigned port = http_port(http);
     atomic_store(&http->deaf, true);
-    for (int fd = 0; fd < EARLY_DESCRIPTORS; fd++)
-        if (listens_on(fd, port)) {
-            shutdown(fd, SHUT_RDWR);
-            if (in_its_place >= 0)
-                (void)syscall(SYS_dup3, in_its_place, fd, O_CLOEXEC);
-        }
+    listener_shut(http_port(http), in_its_place);
 }
 
 // A shut socket is always ready, so the library waits for something that never comes instead.
@@ -611,22 +584,37 @@ void http_give_way(struct http *http)
     atomic_store(&http->gives_way, true);
     http_drain(http);
     http->never = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    listener_empty(http_port(http));
     shut_socket(http, http->never);
+}
+
+// Closes connections whose clients want nothing, after whatever is on its way was answered.
+static void end_connections(struct http *http, int64_t until)
+{
+    enum { NEW_NS = 1000000000, PAUSE_NS = 2000000 };
+    wait_idle(http, until);
+    while (connections_close_silent(http->connections, NEW_NS) && clock_mono_ns() < until) {
+        nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+        wait_idle(http, until);
+    }
+    (void)connections_close_silent(http->connections, 0);
 }
 
 void http_stop(struct http *http, uint64_t grace_ms)
 {
     if (!http)
         return;
+    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
     http_drain(http);
-    wait_idle(http, grace_ms);
+    wait_idle(http, until);
+    listener_empty(http_port(http));
+    if (http->connections)
+        end_connections(http, until);
     // The library notices that it should stop within two seconds, or at once if what it waits for
     // becomes ready. Where it fell asleep while its socket was replaced only the former is certain.
     shut_socket(http, -1);
     if (http->never >= 0)
         (void)eventfd_write(http->never, 1);
-    if (http->connections)
-        connections_close_silent(http->connections);
     mg_stop(http->context);
     if (http->never >= 0)
         close(http->never);

@@ -30,8 +30,8 @@ unsigned http_port(const struct http *http);
 void http_drain(struct http *http);
 
 // Where other services answer the same: from now on nothing can connect, which a balancer tells
-// from any answer, so that it sends each request elsewhere. What still comes on connections that
-// are open is answered, and they end with it.
+// from any answer, so that it sends each request elsewhere. Who had connected is accepted first.
+// What still comes on connections that are open is answered, and they end with it.
 void http_give_way(struct http *http);
 
 // Drains for at most grace_ms, ends what is left, and frees. NULL is allowed.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGTERM in the middle of uploads: those in progress finish, new ones are asked to come back, and
-// the service exits soon (R12). The long form also has clients that never end.
+// the service exits soon (R12). What the kernel had taken for it is answered. The long form also has
+// clients that never end.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { test } from "node:test";
+import { no_postgres, start_postgres } from "../e2e/helpers/postgres.mjs";
 import { start_server } from "../e2e/helpers/server.mjs";
 import { until } from "../e2e/helpers/tools.mjs";
 import { small_json } from "../e2e/helpers/traces.mjs";
@@ -15,6 +18,7 @@ const DRAIN_LIMIT_MS = 30_000;
 const EXIT_LIMIT_MS = 35_000;
 const REFUSE_LIMIT_MS = 1000;
 const UPLOADS = 20;
+const WAITING = 300;
 const GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /** An upload that has sent its first half. */
@@ -104,3 +108,50 @@ test("a service that nobody uses ends at once", async () => {
   figure("R12", `an idle service ends ${took_ms.toFixed(0)} ms after SIGTERM`);
   assert.ok(took_ms < 1000, `${took_ms} ms`);
 });
+
+/** Requests that the kernel has taken while the service stands still, then SIGTERM. */
+async function stop_with_waiting(server) {
+  process.kill(server.child.pid, "SIGSTOP");
+  const answers = Array.from({ length: WAITING }, (_, i) => {
+    const body = JSON.stringify({ name: `waiting${i}` });
+    return ask(server.port, ["POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\n" +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`]);
+  });
+  await until("all wait in the kernel", () => taken(server.port) === WAITING);
+  process.kill(server.child.pid, "SIGTERM");
+  process.kill(server.child.pid, "SIGCONT");
+  const found = await Promise.all(answers);
+  assert.deepEqual(await server.ended(), { status: 0, signal: null }, server.log);
+  return found;
+}
+
+/** Connections to a port that have sent something which nobody has read. */
+function taken(port) {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return readFileSync("/proc/net/tcp", "utf8").split("\n").filter((line) => {
+    const [, from, , state, queues = ""] = line.trim().split(/\s+/);
+    return state === "01" && from.endsWith(local) && !queues.endsWith(":00000000");
+  }).length;
+}
+
+test("who had connected before a stop is answered", async () => {
+  const server = await start_server({ crowd: true });
+  const found = await stop_with_waiting(server);
+  for (const { status } of found) assert.ok(status === 201 || status === 503, `${status}`);
+  const again = await start_server({ data: server.data });
+  assert.equal((await again.get("/runs?limit=all&fields=name")).items.length,
+    found.filter(({ status }) => status === 201).length);
+  await again.stop();
+});
+
+test("who had connected before a stop is served where other services take over",
+  { skip: no_postgres }, async () => {
+    const options = ["--store", await (await start_postgres()).store("drain")];
+    const server = await start_server({ crowd: true, options });
+    const found = await stop_with_waiting(server);
+    assert.deepEqual(found.map(({ status }) => status), Array(WAITING).fill(201));
+    for (const { head } of found) assert.match(head, /\r\nConnection: close\r\n/);
+    const again = await start_server({ data: server.data, options });
+    assert.equal((await again.get("/runs?limit=all&fields=name")).items.length, WAITING);
+    await again.stop();
+  });

@@ -213,11 +213,30 @@ static void what_left_is_forgotten(void **state)
     connections_leave(crowd->connections, find(crowd, one));
     assert_null(find(crowd, one));
     come(crowd, "127.0.1.2");
-    connections_close_silent(crowd->connections);
+    assert_false(connections_close_silent(crowd->connections, 0));
     assert_true(is_closed(crowd, 1));
     connections_count(crowd->connections, &open, &closed);
     assert_int_equal(closed, 1); // though the first one's socket is still open
     assert_int_equal(open, 1);
+}
+
+static void what_is_on_its_way_is_waited_for_when_the_service_stops(void **state)
+{
+    struct crowd *crowd = *state;
+    const int64_t patience_ns = INT64_C(60000000000);
+    int fresh = come(crowd, "127.0.1.1"), idle = come(crowd, "127.0.1.2");
+    int sent = come(crowd, "127.0.1.3");
+    for (int i = idle; i <= sent; i++) {
+        connections_begin(crowd->connections, find(crowd, i));
+        connections_end(crowd->connections, find(crowd, i));
+    }
+    assert_int_equal(write(crowd->client[sent], "GET", 3), 3);
+    assert_true(connections_close_silent(crowd->connections, patience_ns));
+    assert_true(is_closed(crowd, idle));
+    assert_false(is_closed(crowd, fresh));
+    assert_false(is_closed(crowd, sent));
+    assert_false(connections_close_silent(crowd->connections, 0));
+    assert_true(is_closed(crowd, fresh));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -231,6 +250,7 @@ int main(void)
         TEST(an_address_with_too_many_loses_the_longest_silent),
         TEST(no_address_and_no_token_has_more_requests_than_it_may),
         TEST(what_left_is_forgotten),
+        TEST(what_is_on_its_way_is_waited_for_when_the_service_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
