@@ -45,7 +45,7 @@ export function Candidates({ data, query, chosen, onpick }) {
   const frame = useMemo(() => frame_of(candidate_rows(data)), [data]);
   const order = useMemo(() => sort_rows(frame,
     Array.from({ length: frame.length }, (_, i) => i), view.many_sort), [frame, view.many_sort]);
-  const caption = "Mean step of each side in milliseconds; the line marks the base. Select a "
+  const caption = "Mean step of each side; the line marks the base. Select a "
     + "candidate to see its details below.";
   return html`<${Card} title="Candidates" note="per step; lower is better">
     ${stacks.length > 0 && html`<${StackRows} rows=${stacks} caption=${caption}

@@ -73,7 +73,7 @@ function Level({ waterfall, names, summary }) {
 export function WaterfallCard({ waterfall, names, summary }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
   return html`<${Card} title="Where the time went" actions=${links}
-      note="milliseconds per step; open a column to break it down">
+      note="time per step, in milliseconds where no unit is given; open a column to break it down">
     <${Loaded} resource=${waterfall.resource}>${() =>
       html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
     <p class="chart-foot">Medians do not add up, so the parts are means over the steady steps of
