@@ -231,6 +231,7 @@ test("what was typed survives the end of the session", async () => {
   await page.getByRole("heading", { level: 1, name: "first" }).waitFor();
   const note = page.getByLabel("Note");
   await note.fill("a long story");
+  await page.waitForLoadState("networkidle"); // what is read without a cookie leads to signing in
   await page.context().clearCookies();
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("You are signed out").waitFor();

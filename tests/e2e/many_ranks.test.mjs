@@ -98,7 +98,8 @@ test("the marks of the bandwidths are read with the arrow keys", () =>
     const chart = page.getByRole("application", { name: /Best bus bandwidth/ });
     await chart.focus();
     await page.keyboard.press("End");
-    await page.getByText(/all_reduce .*: \d+(\.\d+)? GB\/s bus, .* median, \d+ calls/).waitFor();
+    await page.locator(".readout", { hasText:
+      /all_reduce .*: \d+(\.\d+)? GB\/s bus, .* median, \d+ calls/ }).waitFor();
     await until("it is announced", async () =>
       /GB\/s bus/.test(await page.locator("#live").innerText()));
   }));
@@ -211,6 +212,7 @@ test("a finding is dismissed with a reason, stays so, costs no more, and comes b
       const [line = ""] = await page.locator(".verdict-line").allInnerTexts();
       return Number(/up to ([\d.]+) ms/.exec(line)?.[1] ?? 0);
     };
+    await page.locator(".verdict-line").first().waitFor();
     const before_it = await saving();
     const title = await page.locator(".finding-title").first().innerText();
     await page.getByRole("button", { name: /^Dismiss: / }).first().click();

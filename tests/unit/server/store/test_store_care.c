@@ -227,10 +227,10 @@ static void the_file_looked_at_longest_ago_is_next(void **state)
     struct fixture *f = *state;
     struct store_blob blob;
     bool found;
+    int64_t before_ns = clock_wall_ns() - 1;
     add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'b', 1, "y.json");
-    assert_ok(f,
-              store_next_to_scrub(f->store, clock_wall_ns() - 1000000000, &blob, &found, &f->err));
+    assert_ok(f, store_next_to_scrub(f->store, before_ns, &blob, &found, &f->err));
     assert_false(found);
     assert_ok(f, store_next_to_scrub(f->store, clock_wall_ns(), &blob, &found, &f->err));
     assert_true(found);
