@@ -37,9 +37,10 @@ static bool is_named_like_one(struct str name)
 // Text with a step at its start, or with a name like that of a log: the first step may come late.
 static enum format_likeness probe_log(const struct format_sample *sample)
 {
-    bool prefixed = sample->outline->root == '[' && sample->outline->ended &&
-                    sample->outline->after; // "[1,0]<stdout>: ..."
-    if (sample->outline->json && !prefixed)
+    bool more = sample->outline->ended && sample->outline->after;
+    bool prefixed = more && sample->outline->root == '['; // "[1,0]<stdout>: ..."
+    bool fairseq = more && json_outline_has(sample->outline, "num_updates");
+    if (sample->outline->json && !prefixed && !fairseq)
         return FORMAT_UNLIKE;
     if (log_has_step(sample->head))
         return FORMAT_SURE;

@@ -175,6 +175,19 @@ static const struct log_field verl[] = {
     {"actor/lr", LOG_LEARNING_RATE, 1, NULL},
 };
 
+// As JSON, and as "epoch 001: 100 / 5000 loss=8.2, ...": both print what metrics.log_* collected
+// over all ranks (fairseq/trainer.py), so words and sentences are those of the job. "* loss"
+// follows the progress; nll_loss has no blank.
+static const struct log_field fairseq[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"* loss", LOG_LOSS, 1, NULL},
+    {"gnorm", LOG_GRAD_NORM, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"wps", LOG_JOB_TOKENS_PER_S, 1, NULL},
+    {"bsz", LOG_GLOBAL_BATCH, 1, NULL},
+    {"wall", LOG_RUN_S, 1, NULL},
+};
+
 // A line before that of Megatron-LM.
 static const struct log_field bridge[] = {
     {"Time", LOG_STEP_S, 1, "s"},
@@ -329,6 +342,21 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_WORDS,
      .needs = BIT(LOG_STEP_S),
      FIELDS(verl)},
+    {.name = "fairseq",
+     .source = "fairseq",
+     .mark = "\"num_updates\": ",
+     .steps = {"\"num_updates\": \""},
+     .style = LOG_DICT,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(fairseq)},
+    {.name = "fairseq",
+     .source = "fairseq",
+     .mark = ", num_updates=",
+     .steps = {", num_updates="},
+     .whole = true,
+     .style = LOG_EQUALS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(fairseq)},
     {.name = "megatron-bridge",
      .source = "megatron-bridge",
      .mark = "Step Time : ",
@@ -457,10 +485,10 @@ static bool take_fields(const struct log_dialect *dialect, struct log_fields *fi
 
 // --- lines --------------------------------------------------------------------------------------
 
-// What follows the number of a step: "/100", " |", ".000", ":".
+// What follows the number of a step: "/100", " |", ".000", ":", a quote in JSON.
 static bool ends_step(struct str rest)
 {
-    return rest.len == 0 || memchr(" /|,.:", *rest.at, 6);
+    return rest.len == 0 || memchr(" /|,.:\"", *rest.at, 7);
 }
 
 // The number of the step, what follows it, and in *at where its name is.
@@ -517,7 +545,8 @@ static bool find_fields(const struct log_dialect *dialect, struct str text, size
                         struct str *part)
 {
     size_t mark = str_find(text, str_of(dialect->mark)), close = 0;
-    *part = log_from(text, dialect->style == LOG_BARS || dialect->per_epoch ? 0 : at);
+    bool whole = dialect->style == LOG_BARS || dialect->per_epoch || dialect->whole;
+    *part = log_from(text, whole ? 0 : at);
     if (dialect->below)
         *part = log_from(text, mark < text.len ? mark : text.len);
     if (dialect->style != LOG_DICT)

@@ -22,6 +22,7 @@ struct log_dialect {
     const char *steps[2];  // what its number follows, else the second; NULL: it has none
     const char *not_after; // not a step if this stands right before that; or NULL
     bool per_epoch;        // after the second, the number counts from the start of the epoch
+    bool whole;            // figures are before the number, too
     bool any_bar;          // other loops have such a line, too
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it

@@ -677,8 +677,6 @@ static const char *refusal_of(struct str head)
                               "Recorder dumps"},
         {";<module> (", "found collapsed stacks, as of py-spy record -f raw: use py-spy record "
                         "-f speedscope -o FILE.json --pid PID"},
-        {" | train_inner | ", "found a log of fairseq, whose steps are not read: send what it "
-                              "writes with --tensorboard-logdir, events.out.tfevents.*"},
         {"Train time/batch: ", "found what Composer prints to a console, which is not read: send "
                                "what its TensorboardLogger writes, events.out.tfevents.*"},
         {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "

@@ -501,8 +501,8 @@ static void bars_are_counted_once_whatever_marks_them(void **state)
     arena_free(&arena);
 }
 
-// What a container or a terminal made of a log, in pieces of a few bytes.
-static void read_rewritten(const char *format, struct str text)
+// What a container wrote, in pieces of a few bytes.
+static void read_container(struct str text)
 {
     struct err err = {.pos = ERR_NO_POS};
     struct format_hint hint = {.filename = STR("0.log"), .scratch = {-1, 0}};
@@ -511,56 +511,12 @@ static void read_rewritten(const char *format, struct str text)
     source = format_open(source, &hint, &found, &err);
     assert_non_null(source);
     assert_int_equal(found.layer_count, 1);
-    assert_string_equal(found.layers[0]->name, format);
+    assert_string_equal(found.layers[0]->name, "container-log");
     assert_string_equal(found.format->name, "training-log");
     struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
     if (!found.format->gather(&input, &err))
         fail_msg("%s: %s", text.at, err.msg);
     source_close(source);
-}
-
-static void read_container(struct str text)
-{
-    read_rewritten("container-log", text);
-}
-
-// At 80 columns, as a terminal breaks them: within a word, a number and a mark, and behind a bar.
-static void lines_that_a_terminal_broke_are_whole_again(void **state)
-{
-    (void)state;
-    read_rewritten(
-        "wrapped-log",
-        STR("building GPT model ...\n"
-            " [2025-10-02 01:00:00] iteration       10/      50 | consumed samples: 5120 | el\n"
-            "apsed time per iteration (ms): 1250.5 | learning rate: 3.0E-04 | global batch si\n"
-            "ze:   512 | lm loss: 9.904578E+00 | loss scale: 1.0 | grad norm: 0.255 | number \n"
-            "of nan iterations:   0 |\n"
-            " [2025-10-02 01:00:01] iteration       20/      50 | consumed samples: 5120 | el\n"
-            " [2025-10-02 01:00:02] iteration       30/      50 | consumed samples: 5120 | el\n"
-            "apsed time per iteration (ms): 1260.5 | learning rate: 3.0E-04 | lm loss: 9.8 |\n"
-            "a line that is exactly as long as the terminal is wide, but that is of no step..\n"
-            "iteration 40/ 50 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 |\n"));
-    assert_int_equal(evidence.log.step_count, 3);
-    assert_value("", 0, LOG_STEP_S, 1.2505);
-    assert_value("", 0, LOG_GLOBAL_BATCH, 512);
-    assert_value("", 0, LOG_NAN, 0);
-    assert_value("", 1, LOG_STEP_S, 1.2605);
-    assert_value("", 2, LOG_LOSS, 9);
-}
-
-static void whole_lines_of_steps_need_no_terminal(void **state)
-{
-    (void)state;
-    static const char *const logs[] = {
-        "iteration 1/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 | nans:   0 |\n"
-        "iteration 2/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 | nans:   0 |\n",
-        "iteration 1/ 9 | consumed samples:            5120 | a line that is written in two\n"
-        "elapsed time per iteration (ms): 10.0 | lm loss: 9.0 | and longer than the first, so\n",
-        "iteration 1/ 9 | consumed samples:            5120 | a line whose other half is not\n"
-        "iteration 2/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 |\n",
-    };
-    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++)
-        assert_string_not_equal(format_find(str_of(logs[i]), STR("a.log"))->name, "wrapped-log");
 }
 
 static void an_event_is_what_was_written_after_all_prefixes(void **state)
@@ -780,8 +736,6 @@ int main(void)
         TEST(an_event_is_what_was_written_after_all_prefixes),
         TEST(docker_s_lines_are_read_as_what_was_written),
         TEST(metrics_with_a_text_and_a_time_are_no_container_s),
-        TEST(lines_that_a_terminal_broke_are_whole_again),
-        TEST(whole_lines_of_steps_need_no_terminal),
         TEST(pieces_of_a_line_of_kubernetes_are_joined),
         TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
