@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LINES_BETWEEN = 1024 };
+enum { LINES_BETWEEN = 1024, MOST_DEPTH = 4, MOST_NAME = 256 };
 
 // LLaMA-Factory's trainer_log.jsonl has tokens per second of the job as "throughput", and the time
 // since the start as "0:01:10".
@@ -116,6 +116,45 @@ static bool take_number(const struct format_input *input, const struct about *ab
            metric_take(input->evidence, scalar, "jsonl", err);
 }
 
+struct object {
+    const struct about *about;
+    struct str text, name; // name: "" of the line
+    uint64_t pos;
+    int depth;
+};
+
+static bool is_about(struct str key)
+{
+    return PLACE_IN(key, step_keys) < COUNT_OF(step_keys) ||
+           PLACE_IN(key, time_keys) < COUNT_OF(time_keys);
+}
+
+static bool has_type(struct str text)
+{
+    struct json_line members;
+    struct json_line_value value;
+    struct str key;
+    if (json_line_open(&members, text))
+        while (json_line_next(&members, &key, &value))
+            if (str_equal(key, STR("_type")))
+                return true;
+    return false;
+}
+
+// "" if it is longer than a name may be.
+static struct str name_in(const struct object *object, struct str key, char room[MOST_NAME])
+{
+    struct str outer = object->name;
+    if (!object->depth)
+        return key;
+    if (outer.len + 1 + key.len > MOST_NAME || !outer.len)
+        return STR("");
+    memcpy(room, outer.at, outer.len);
+    room[outer.len] = '.';
+    memcpy(room + outer.len + 1, key.at, key.len);
+    return (struct str){room, outer.len + 1 + key.len};
+}
+
 // A step takes the time between two lines, divided by their steps.
 static bool take_elapsed(const struct format_input *input, const struct about *about,
                          struct elapsed *last, uint64_t pos, struct err *err)
@@ -131,30 +170,50 @@ static bool take_elapsed(const struct format_input *input, const struct about *a
     return metric_take(input->evidence, &scalar, "jsonl", err);
 }
 
+// The figures of an object. Those of one inside have its name before theirs, as W&B shows them:
+// {"train": {"loss": 1}} is train.loss. What has a _type is media or a histogram.
+static bool take_object(const struct format_input *input, const struct object *object,
+                        struct err *err)
+{
+    struct json_line members;
+    struct json_line_value value;
+    struct str key, rest;
+    char room[MOST_NAME];
+    double number;
+    bool ok = json_line_open(&members, object->text);
+    while (ok && json_line_next(&members, &key, &value)) {
+        struct str name = name_in(object, key, room);
+        struct object inner = {object->about, value.text, name, object->pos, object->depth + 1};
+        bool nested = value.kind == JSON_LINE_OTHER && inner.depth < MOST_DEPTH &&
+                      str_starts_with(value.text, STR("{")) && !has_type(value.text);
+        if (nested && !take_object(input, &inner, err))
+            return false;
+        if (value.kind != JSON_LINE_SCALAR || (!object->depth && is_about(key)) || !name.len ||
+            log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
+            continue;
+        struct metric_scalar scalar = {
+            name, number, object->about->step, object->about->time_ns, -1, object->pos};
+        if (!take_number(input, object->about, &scalar, err))
+            return false;
+    }
+    return true;
+}
+
 static bool take_line(const struct format_input *input, const struct line *line,
                       struct elapsed *last, struct err *err)
 {
     bool mark = line->pos == 0 && str_starts_with(line->text, STR("\xEF\xBB\xBF"));
     struct str text = log_from(line->text, mark ? 3 : 0);
     struct about about = about_line(text);
-    struct json_line object;
-    struct json_line_value value;
-    struct str key, rest;
-    double number;
-    if (!json_line_open(&object, text))
+    struct json_line members;
+    struct object object = {&about, text, STR(""), line->pos, 0};
+    if (!json_line_open(&members, text))
         return true;
     input->evidence->metrics.records += about.whole; // the last may be half of one
     if (about.step == LOG_NO_STEP)
         return true;
-    while (json_line_next(&object, &key, &value)) {
-        if (value.kind != JSON_LINE_SCALAR || PLACE_IN(key, step_keys) < COUNT_OF(step_keys) ||
-            PLACE_IN(key, time_keys) < COUNT_OF(time_keys) ||
-            log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
-            continue;
-        struct metric_scalar scalar = {key, number, about.step, about.time_ns, -1, line->pos};
-        if (!take_number(input, &about, &scalar, err))
-            return false;
-    }
+    if (!take_object(input, &object, err))
+        return false;
     return take_elapsed(input, &about, last, line->pos, err);
 }
 

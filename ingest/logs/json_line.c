@@ -85,8 +85,12 @@ bool json_line_next(struct json_line *line, struct str *key, struct json_line_va
     if (take(line, '"'))
         return take_text(line, &value->text);
     value->kind = JSON_LINE_OTHER;
-    if (take(line, '{') || take(line, '['))
-        return pass_container(line);
+    const char *from = line->rest.at;
+    if (take(line, '{') || take(line, '[')) {
+        bool whole = pass_container(line);
+        value->text = (struct str){from, (size_t)(line->rest.at - from)};
+        return whole;
+    }
     value->kind = JSON_LINE_SCALAR;
     return take_scalar(line, &value->text);
 }

@@ -9,7 +9,7 @@ enum json_line_kind { JSON_LINE_TEXT, JSON_LINE_SCALAR, JSON_LINE_OTHER };
 
 struct json_line_value {
     enum json_line_kind kind;
-    struct str text; // of a text without its quotes, with escapes
+    struct str text; // of a text without its quotes, with escapes; of others as written
 };
 
 struct json_line {

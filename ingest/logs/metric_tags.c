@@ -47,6 +47,9 @@ static const struct {
     // HF Trainer, Lightning, and what people write
     TAG("loss", LOSS, 1),
     TAG("train/loss", LOSS, 1),
+    TAG("train.loss", LOSS, 1),
+    TAG("train.grad_norm", GRAD_NORM, 1),
+    TAG("train.learning_rate", LEARNING_RATE, 1),
     TAG("train_loss", LOSS, 1),
     TAG("train_loss_step", LOSS, 1),
     TAG("Loss/train", LOSS, 1),

@@ -108,6 +108,17 @@ static void tokens_of_the_job_are_not_those_of_a_gpu(void **state)
     assert_step(0, 1, LOG_MFU, 0.5);
 }
 
+static void objects_in_a_line_give_their_name_to_their_figures(void **state)
+{
+    (void)state;
+    read_all("jsonl", STR("{\"_step\": 1, \"train\": {\"loss\": 3, \"a\": {\"step\": 7}}, \"h\": "
+                          "{\"_type\": \"histogram\", \"count\": 2}}\n{\"_step\": 2, \"train\": "
+                          "{\"loss\": 2}}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_true(evidence.log.steps[1].values[LOG_LOSS] == 2);
+    assert_int_equal(evidence.metrics.series_count, 2);
+}
+
 static void steps_that_go_back_are_new_ones(void **state)
 {
     (void)state;
@@ -435,6 +446,7 @@ int main(void)
         TEST(llama_factory_has_times_since_its_start),
         TEST(lines_with_a_step_are_metrics),
         TEST(tokens_of_the_job_are_not_those_of_a_gpu),
+        TEST(objects_in_a_line_give_their_name_to_their_figures),
         TEST(steps_that_go_back_are_new_ones),
         TEST(lines_of_other_kinds_are_no_metrics),
         TEST(lines_without_a_figure_are_refused),
