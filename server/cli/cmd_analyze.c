@@ -2,7 +2,6 @@
 // stepscope analyze: reads trace files as the ranks of one run and prints the results.
 #include "server/cli/cmd.h"
 
-#include "server/base/job_heap.h"
 #include "server/cli/options.h"
 #include "server/cli/print_report.h"
 #include "server/cli/rank_files.h"
@@ -223,7 +222,6 @@ bool cmd_analyze(int argc, char **argv, struct err *err)
         return false;
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
-    job_heap_begin();
     arena_init(&arena, NULL);
     rank_files_share_cores(&cores, chosen.threads);
     chosen.analysis.cores = &cores;

@@ -3,7 +3,6 @@
 // steps became slower.
 #include "server/cli/cmd.h"
 
-#include "server/base/job_heap.h"
 #include "server/cli/file_sides.h"
 #include "server/cli/options.h"
 #include "server/cli/print_compare.h"
@@ -126,7 +125,6 @@ static bool read_sides(struct file_side sides[2], char *const *operands,
 {
     struct cores cores;
     struct progress progress = {.cores = &cores};
-    job_heap_begin();
     rank_files_share_cores(&cores, chosen->threads);
     struct file_side_options how = {.reading = {.command = options.command,
                                                 .analysis = {.step_pattern = chosen->step_pattern,

@@ -2,7 +2,6 @@
 // stepscope export: reads trace files as the ranks of one run and writes them for other tools.
 #include "server/cli/cmd.h"
 
-#include "server/base/job_heap.h"
 #include "server/cli/export_files.h"
 #include "server/cli/options.h"
 
@@ -101,7 +100,6 @@ static bool read_and_write(const struct option_args *args, const struct export_o
     if (!export_files_find(&what, str_of(args->operands[0]), err) || !check_format(&what, err))
         return false;
     allow_many_files();
-    job_heap_begin();
     rank_files_share_cores(&cores, chosen->threads);
     struct rank_files_options how = {
         .command = options.command,

@@ -3,7 +3,6 @@
 // descriptors of job_wire.h; it sandboxes itself before it looks at an untrusted byte.
 #include "server/cli/cmd.h"
 
-#include "server/base/job_heap.h"
 #include "server/jobs/job_ranks.h"
 #include "server/jobs/job_wire.h"
 #include "server/jobs/members.h"
@@ -183,7 +182,6 @@ bool cmd_job(int argc, char **argv, struct err *err)
     struct job_order order;
     if (argc)
         return err_set(err, ERR_USAGE, "this command is internal to the service");
-    job_heap_begin();
     arena_init(&arena, NULL);
     arena_init(&orders, NULL);
     bool ok =

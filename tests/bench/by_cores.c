@@ -5,7 +5,6 @@
 #include "ingest/base/clock.h"
 #include "ingest/kineto/format_kineto.h"
 #include "ingest/trace/trace_file.h"
-#include "server/base/job_heap.h"
 #include "server/base/pipeline.h"
 
 #include <sched.h>
@@ -319,7 +318,6 @@ int main(int argc, char **argv)
     struct bench bench = {.repeats = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0};
     if (argc < 3 || bench.repeats < 1)
         return fprintf(stderr, "usage: bench_cores LAPS FILE.json.zst...\n"), 2;
-    job_heap_begin(); // as `analyze` does
     if (sched_getaffinity(0, sizeof bench.all, &bench.all) != 0)
         return perror("bench_cores"), 1;
     for (int i = 2; i < argc; i++) {
