@@ -2,8 +2,9 @@
 // A day of a large team through the real queue and store, with traces replaced by their sizes and
 // without tables, which take more time than the rest (deploy/SCALE.md): each
 // rank of each run is its own upload, is claimed, ended and joined. Services are processes,
-// each with one connection that stores what arrives and one that works. Prints rates, and what part
-// of a day 10,000 runs of 1,024 ranks take at them.
+// each with one connection that stores what arrives and one that works. Prints the rate of each
+// tenth of the ranks, so that growth shows, and what part of a day 10,000 runs of 1,024 ranks take
+// at that of all.
 //
 //     bench_day PLACE [RUNS [RANKS [SERVICES]]]      PLACE: an empty database, such as
 //     postgres://...
@@ -23,6 +24,7 @@
 
 #define DAY_RUNS  10000.0
 #define DAY_RANKS 1024.0
+#define SLICES    10
 
 // Shared by all processes.
 struct day {
@@ -31,6 +33,7 @@ struct day {
     atomic_llong uploaded; // so far
     atomic_llong ended;    // traces
     atomic_llong joined;   // joins of runs; those that came before the last rank count, too
+    atomic_llong begun_ns; // the present slice
     atomic_bool failed;    // one of the processes, so that the others need not wait for it
 };
 
@@ -82,6 +85,19 @@ static void upload_all(const char *place, struct day *day, int number)
     store_close(store);
 }
 
+// A line whenever another slice of all ranks has ended.
+static void count_ended(struct day *day)
+{
+    int64_t all = day->runs * day->ranks, slice = (all + SLICES - 1) / SLICES;
+    int64_t ended = atomic_fetch_add(&day->ended, 1) + 1, now_ns = clock_mono_ns();
+    if (ended % slice != 0 && ended != all)
+        return;
+    int64_t last = ended % slice ? ended % slice : slice;
+    double seconds = (double)(now_ns - atomic_exchange(&day->begun_ns, now_ns)) / 1e9;
+    printf("%9lld ended: %5.0f ranks/s\n", (long long)ended, (double)last / seconds);
+    fflush(stdout);
+}
+
 static void end_one(struct store *store, struct day *day, const struct job *job, int none)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -95,7 +111,10 @@ static void end_one(struct store *store, struct day *day, const struct job *job,
     if (!(is_run ? store_finish_run(store, job, none, &err)
                  : store_finish_trace(store, job, &result, &err)))
         die(&err);
-    atomic_fetch_add(is_run ? &day->joined : &day->ended, 1);
+    if (is_run)
+        atomic_fetch_add(&day->joined, 1);
+    else
+        count_ended(day);
 }
 
 static void work_all(const char *place, struct day *day, int number, int none)
@@ -187,6 +206,7 @@ int main(int argc, char **argv)
     if (!store)
         die(&err);
     int64_t begin_ns = clock_mono_ns();
+    atomic_store(&day->begun_ns, begin_ns);
     start_all(argv[1], day, none);
     while (wait(&status) > 0) {
         failed += status != 0;

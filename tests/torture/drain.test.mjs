@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SIGTERM in the middle of uploads: those in progress finish, new ones are asked to come back, and
-// the service exits soon (R12). What the kernel had taken for it is answered. The long form also has
-// clients that never end.
+// the service exits soon (R12). What the kernel had taken for it is answered. The long form also
+// has clients that never end.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
