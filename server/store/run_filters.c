@@ -138,17 +138,19 @@ struct filter_kind {
     bool is_in_order;
     // Its runs can be found without looking at others.
     bool is_indexed;
+    // It looks for a facet of runs.
+    bool is_facet;
 };
 
-static const struct filter_kind by_project = {check_project, NULL, true, true},
-                                by_series = {check_series, NULL, true, true},
-                                by_status = {check_status, NULL, true, true},
-                                by_time = {check_time, NULL, true, true},
-                                by_gpu = {check_gpu, find_gpu, false, true},
-                                by_figure = {check_figure, find_figure, false, true},
-                                by_other_figure = {check_figure, find_figure, false, false},
-                                by_tag = {check_tag, find_tag, false, true},
-                                by_search = {check_search, find_search, false, true};
+static const struct filter_kind by_project = {check_project, NULL, true, true, false},
+                                by_series = {check_series, NULL, true, true, false},
+                                by_status = {check_status, NULL, true, true, true},
+                                by_time = {check_time, NULL, true, true, false},
+                                by_gpu = {check_gpu, find_gpu, false, true, true},
+                                by_figure = {check_figure, find_figure, false, true, false},
+                                by_other_figure = {check_figure, find_figure, false, false, false},
+                                by_tag = {check_tag, find_tag, false, true, false},
+                                by_search = {check_search, find_search, false, true, false};
 
 static void add_filter(struct run_filters *filters, bool is_asked, const struct filter_kind *kind,
                        size_t at)
@@ -253,9 +255,53 @@ void run_filters_put_checks(struct writing *to, const struct run_filters *filter
     put_checks_but(to, filters, NULL);
 }
 
+void run_filters_put_facet_checks(struct writing *to, const struct run_filters *filters,
+                                  bool are_facets)
+{
+    for (size_t i = 0; i < filters->count; i++)
+        if (filters->all[i].kind->is_facet == are_facets)
+            filters->all[i].kind->check(to, filters, filters->all[i].at);
+}
+
+bool run_filters_need_facets(const struct run_filters *filters)
+{
+    bool need = false;
+    for (size_t i = 0; i < filters->count; i++)
+        need |= filters->all[i].kind->is_facet && !filters->all[i].kind->is_in_order;
+    return need;
+}
+
 bool run_filters_open(struct run_filters *filters, struct err *err)
 {
     return add_filters(filters, err) && find_few(filters, err);
+}
+
+// --- pages --------------------------------------------------------------------------------------
+
+void run_filters_put_page(struct writing *to, uint64_t limit, uint64_t offset)
+{
+    writing_put_i64(to, " LIMIT ?", limit < INT64_MAX ? (int64_t)limit : INT64_MAX);
+    writing_put_i64(to, " OFFSET ?", offset < INT64_MAX ? (int64_t)offset : INT64_MAX);
+}
+
+bool run_filters_read_ids(const struct run_filters *filters, struct writing *from,
+                          struct run_list *list, struct err *err)
+{
+    bool ok = buf_ok(&from->sql, err);
+    if (ok) {
+        struct stmt stmt = writing_begin(filters->db, from, err);
+        while (sql_row(&stmt)) {
+            list->runs =
+                arena_more(filters->arena, list->runs, list->count, sizeof *list->runs, err);
+            stmt.failed |= !list->runs;
+            if (stmt.failed)
+                break;
+            list->runs[list->count++].id = sql_text(&stmt, 0, filters->arena);
+        }
+        ok = sql_end(&stmt);
+    }
+    buf_free(&from->sql);
+    return ok;
 }
 
 // --- counting -----------------------------------------------------------------------------------

@@ -58,5 +58,15 @@ struct writing run_filters_begin(const struct run_filters *filters);
 void run_filters_put(struct writing *to, const struct run_filters *filters);
 // " AND ...": conditions for rows of run.
 void run_filters_put_checks(struct writing *to, const struct run_filters *filters);
+// The same of those alone that look for a facet (run_facets), or of all others.
+void run_filters_put_facet_checks(struct writing *to, const struct run_filters *filters,
+                                  bool are_facets);
+void run_filters_put_page(struct writing *to, uint64_t limit, uint64_t offset);
+
+// Adds the ids that a statement finds to the list.
+MUST_CHECK bool run_filters_read_ids(const struct run_filters *filters, struct writing *from,
+                                     struct run_list *list, struct err *err);
+// Whether one looks for a facet and has no runs in the order of lists.
+bool run_filters_need_facets(const struct run_filters *filters);
 
 #endif

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of runs with filters (run_filters), order and pages.
-#include "server/store/run_filters.h"
+#include "server/store/run_facets.h"
 
 // --- order --------------------------------------------------------------------------------------
 
-// What a list may be sorted by, the column, and whether each run has a value.
+// What a list may be sorted by, the column, whether each run has a value, and whether it is a facet
+// (run_facets).
 static const struct sortable {
     const char *name, *sql;
-    bool is_known;
+    bool is_known, is_facet;
 } sortable[] = {
-    {"created", "created_ns", true},
-    {"name", "name", true},
-    {"project", "project", true},
-    {"status", "status", true},
-    {"received", "received", true},
-    {"world_size", "coalesce(world_size, traced_world_size)", false},
-    {"gpu", "gpu", false},
-    {"trust_severity", "trust_severity", false},
+    {"created", "created_ns", true, false},
+    {"name", "name", true, false},
+    {"project", "project", true, false},
+    {"status", "status", true, true},
+    {"received", "received", true, false},
+    {"world_size", "coalesce(world_size, traced_world_size)", false, true},
+    {"gpu", "gpu", false, true},
+    {"trust_severity", "trust_severity", false, true},
 };
 
 static const struct sortable by_value = {
-    "", "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?)", false};
+    "", "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?)", false, false};
 
 static const struct sortable *sort_column(struct str name)
 {
@@ -63,32 +64,6 @@ static void put_order(struct writing *to, const struct run_query *query, unsigne
 
 // --- pages --------------------------------------------------------------------------------------
 
-static bool read_ids(struct run_filters *filters, struct writing *from, struct run_list *list,
-                     struct err *err)
-{
-    bool ok = buf_ok(&from->sql, err);
-    if (ok) {
-        struct stmt stmt = writing_begin(filters->db, from, err);
-        while (sql_row(&stmt)) {
-            list->runs =
-                arena_more(filters->arena, list->runs, list->count, sizeof *list->runs, err);
-            stmt.failed |= !list->runs;
-            if (stmt.failed)
-                break;
-            list->runs[list->count++].id = sql_text(&stmt, 0, filters->arena);
-        }
-        ok = sql_end(&stmt);
-    }
-    buf_free(&from->sql);
-    return ok;
-}
-
-static void put_page(struct writing *to, uint64_t limit, uint64_t offset)
-{
-    writing_put_i64(to, " LIMIT ?", limit < INT64_MAX ? (int64_t)limit : INT64_MAX);
-    writing_put_i64(to, " OFFSET ?", offset < INT64_MAX ? (int64_t)offset : INT64_MAX);
-}
-
 static bool list_in_order(struct run_filters *filters, uint64_t limit, struct run_list *list,
                           struct err *err)
 {
@@ -98,8 +73,8 @@ static bool list_in_order(struct run_filters *filters, uint64_t limit, struct ru
     writing_put(&page, "ORDER BY ");
     put_order(&page, filters->query, 0);
     writing_put(&page, "created_ns DESC, run.id");
-    put_page(&page, limit, filters->query->offset);
-    return read_ids(filters, &page, list, err);
+    run_filters_put_page(&page, limit, filters->query->offset);
+    return run_filters_read_ids(filters, &page, list, err);
 }
 
 // Runs that have the figure that is sorted by first.
@@ -137,8 +112,9 @@ static bool list_without_figure(struct run_filters *filters, uint64_t limit, str
         query->sorts[0].column);
     put_order(&page, query, 1);
     writing_put(&page, "created_ns DESC, run.id");
-    put_page(&page, limit - list->count, query->offset > with ? query->offset - with : 0);
-    return read_ids(filters, &page, list, err);
+    run_filters_put_page(&page, limit - list->count,
+                         query->offset > with ? query->offset - with : 0);
+    return run_filters_read_ids(filters, &page, list, err);
 }
 
 // Follows the index of the figure; ties are in the order of ids, as in the index, so that no page
@@ -157,18 +133,42 @@ static bool list_by_figure(struct run_filters *filters, uint64_t limit, struct r
     put_order(&page, query, 1);
     writing_put(&page, "ordered.run_id");
     writing_put(&page, down);
-    put_page(&page, limit, query->offset);
-    return read_ids(filters, &page, list, err) &&
+    run_filters_put_page(&page, limit, query->offset);
+    return run_filters_read_ids(filters, &page, list, err) &&
            (list->count == limit || list_without_figure(filters, limit, list, err));
 }
 
-// Whether there are too many runs to sort for one page, and the order is that of a figure.
-static bool goes_by_figure(const struct run_filters *filters, const struct run_list *list)
+// Whether there are too many runs to sort for one page.
+static bool are_many(const struct run_filters *filters, const struct run_list *list)
+{
+    return !filters->few && (list->total_is_least || list->total > RUN_FILTERS_MANY);
+}
+
+static bool goes_by_figure(const struct run_query *query)
+{
+    return query->sort_count && run_figure_is_ordered(query->sorts[0].column);
+}
+
+static bool goes_by_facets(const struct run_filters *filters)
 {
     const struct run_query *query = filters->query;
-    return query->sort_count && !filters->few &&
-           (list->total_is_least || list->total > RUN_FILTERS_MANY) &&
-           run_figure_is_ordered(query->sorts[0].column);
+    for (unsigned i = 0; i < query->sort_count; i++)
+        if (!sort_column(query->sorts[i].column)->is_facet)
+            return false;
+    return query->sort_count || run_filters_need_facets(filters);
+}
+
+// In the way that has to look at the fewest runs.
+static bool list_page(struct run_filters *filters, uint64_t limit, struct run_list *list,
+                      struct err *err)
+{
+    bool done = false;
+    if (are_many(filters, list) && goes_by_figure(filters->query))
+        return list_by_figure(filters, limit, list, err);
+    if (are_many(filters, list) && goes_by_facets(filters) &&
+        !run_facets_list(filters, put_order, limit, list, &done, err))
+        return false;
+    return done || list_in_order(filters, limit, list, err);
 }
 
 // Where the total is not known, one run more than the page tells whether another page follows.
@@ -176,8 +176,7 @@ static bool list_ids(struct run_filters *filters, struct run_list *list, struct 
 {
     const struct run_query *query = filters->query;
     uint64_t limit = query->limit + (list->total_is_least && query->limit < UINT64_MAX);
-    if (!(goes_by_figure(filters, list) ? list_by_figure : list_in_order)(filters, limit, list,
-                                                                          err))
+    if (!list_page(filters, limit, list, err))
         return false;
     uint64_t seen = query->offset + list->count;
     bool is_end = list->count < limit && (list->count || !query->offset);

@@ -10,11 +10,13 @@ enum { MANY_PAGE = 7, MANY_PAGES = 3 };
 // Of 6,000 runs 5,400 are on one GPU, 60 are slow and have a tag, 30 have no figure.
 static const char *const many_runs =
     "INSERT INTO stored_run (id, project, name, series, note, created_ns, received, done, joined, "
-    "gpu) WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5999) "
+    "gpu, traced_world_size) WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE "
+    "i < 5999) "
     "SELECT 'r_' || (10000000 + i * 7919 % 6000), CASE WHEN i % 100 = 0 THEN 'small' ELSE 'big' "
     "END, 'run-' || i, 's-' || i % 10, CASE WHEN i = 4321 THEN 'the odd one' ELSE '' END, "
     "1000 + i, CASE WHEN i % 50 = 0 THEN 0 ELSE 1 END, CASE WHEN i % 50 = 0 THEN 0 ELSE 1 END, 1, "
-    "CASE WHEN i % 10 = 0 THEN 'NVIDIA H200' ELSE 'NVIDIA H100' END FROM n;"
+    "CASE WHEN i % 10 = 0 THEN 'NVIDIA H200' ELSE 'NVIDIA H100' END, NULLIF(i % 3 * 8, 0) "
+    "FROM n;"
     "INSERT INTO run_tag (run_id, \"key\", value) SELECT id, 'all', 'yes' FROM stored_run;"
     "INSERT INTO run_tag (run_id, \"key\", value) SELECT id, 'few', 'yes' FROM stored_run "
     "WHERE project = 'small';"
@@ -107,6 +109,28 @@ static inline void search_many_runs(struct fixture *f)
         expect_list(f, &lists[i]);
 }
 
+// By columns of few values.
+static inline void sort_many_runs(struct fixture *f)
+{
+    const struct asked lists[] = {
+        {{BY("world_size", true)}, "1 = 1", "traced_world_size DESC NULLS LAST, " NEWEST},
+        {{BY("world_size", false), .offset = 1990}, // 2,000 have 8 ranks
+         "1 = 1",
+         "traced_world_size NULLS LAST, " NEWEST},
+        {{BY("world_size", false), .offset = 3993, .gpu = STR("h"), .since_ns = 1001},
+         "created_ns > 1000",
+         "traced_world_size NULLS LAST, " NEWEST},
+        {{BY("gpu", true), .status = STR("done"), .offset = 470}, // 480 are on the other one
+         "status = 'done'",
+         "gpu DESC, " NEWEST},
+        {{.sorts = {{STR("gpu"), false}, {STR("status"), true}}, .sort_count = 2, .offset = 5990},
+         "1 = 1",
+         "gpu, status DESC, " NEWEST},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        expect_list(f, &lists[i]);
+}
+
 static inline void list_many_runs(struct fixture *f)
 {
     const struct run_tag on_all = {STR("all"), STR("yes")}, on_few = {STR("few"), STR("")},
@@ -163,6 +187,7 @@ static inline void list_many_runs(struct fixture *f)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         expect_list(f, &lists[i]);
     search_many_runs(f);
+    sort_many_runs(f);
 }
 
 #endif
