@@ -58,7 +58,7 @@ static bool add_trace(void *ctx, const char *trace_id, uint64_t bytes, struct er
 static void measure_files(const struct services *services)
 {
     struct walk walk = {0};
-    struct blob_visitor visitor = {add_blob, add_trace, &walk};
+    struct blob_visitor visitor = {.blob = add_blob, .trace = add_trace, .ctx = &walk};
     struct err err = {0};
     if (!metrics_claim(services->metrics, METRIC_BLOB_BYTES, WALK_EVERY_NS) ||
         !blob_store_each(blob_stored(services->intake->blobs), &visitor, &err))

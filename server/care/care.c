@@ -57,6 +57,7 @@ struct care {
     // Monotonic: when each was last done.
     int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns, expired_ns;
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
+    struct swept_folders swept;
 };
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -448,7 +449,7 @@ static void sweep_files(struct care *care)
     struct err err;
     if (clock_mono_ns() - care->swept_ns < SWEEP_NS)
         return;
-    if (!intake_sweep_unnamed(&care->config.intake, &err))
+    if (!intake_sweep_unnamed(&care->config.intake, &care->swept, &err))
         log_warn("looking for unreferenced files: %s", err.msg);
     if (!resumable_sweep_files(&care->config.intake, &err))
         log_warn("looking for files of finished uploads: %s", err.msg);

@@ -176,7 +176,7 @@ static bool found_one(void *ctx, const char *name, uint64_t bytes, struct err *e
 
 static bool check_no_files(struct copying *copying, struct err *err)
 {
-    struct blob_visitor visitor = {found_one, found_one, NULL};
+    struct blob_visitor visitor = {.blob = found_one, .trace = found_one};
     return blob_store_each(copying->to, &visitor, err);
 }
 

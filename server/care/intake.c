@@ -3,6 +3,7 @@
 #include "server/files/data_folder.h"
 #include "server/care/care.h"
 
+#include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
 #include <stdio.h>
@@ -229,7 +230,45 @@ struct sweep {
     struct store_names names;
     char prefix[8]; // their common prefix; "" before the first
     unsigned removed;
+    struct swept_folders *swept;
+    int64_t *folder_ns; // of the folder that is looked through, in swept; NULL: it has none
 };
+
+static size_t place_of(char character)
+{
+    static const char all[] = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const char *at = character ? strchr(all, character) : NULL;
+    return at ? (size_t)(at - all) : SWEPT_CHARACTERS;
+}
+
+// A name that came within the same tick of the clock as the last one would not show.
+static bool is_settled(int64_t changed_ns)
+{
+    enum { SETTLED_NS = 2000000000 };
+    return clock_wall_ns() - changed_ns > SETTLED_NS;
+}
+
+static bool sweep_folder(void *ctx, enum blob_type type, const char *name, int64_t changed_ns)
+{
+    struct sweep *sweep = ctx;
+    size_t high = place_of(name[0]), low = place_of(name[1]);
+    sweep->folder_ns = NULL;
+    if (high == SWEPT_CHARACTERS || low == SWEPT_CHARACTERS)
+        return true;
+    int64_t *last_ns = &sweep->swept->changed_ns[type == BLOB_TRACE][high * SWEPT_CHARACTERS + low];
+    if (*last_ns == changed_ns)
+        return false;
+    *last_ns = is_settled(changed_ns) ? changed_ns : 0;
+    sweep->folder_ns = last_ns;
+    return true;
+}
+
+// It is looked through again the next time.
+static void leave_unswept(struct sweep *sweep)
+{
+    if (sweep->folder_ns)
+        *sweep->folder_ns = 0;
+}
 
 static int compare_names(const void *key, const void *name)
 {
@@ -262,6 +301,7 @@ static bool sweep_blob(void *ctx, const char *sha256, uint64_t bytes, struct err
         return false;
     if (named)
         return true;
+    leave_unswept(sweep);
     bool ok = remove_blob(sweep->intake, sha256, &done, err);
     sweep->removed += ok && done;
     return ok;
@@ -272,16 +312,22 @@ static bool sweep_trace(void *ctx, const char *trace_id, uint64_t bytes, struct 
     (void)bytes;
     struct sweep *sweep = ctx;
     bool named;
-    return look_up(sweep, trace_id, TRACE_PREFIX, &named, err) &&
-           (named || remove_trace(sweep->intake, trace_id, err));
+    if (!look_up(sweep, trace_id, TRACE_PREFIX, &named, err))
+        return false;
+    if (named)
+        return true;
+    leave_unswept(sweep);
+    return remove_trace(sweep->intake, trace_id, err);
 }
 
-bool intake_sweep_unnamed(const struct intake *intake, struct err *err)
+bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swept, struct err *err)
 {
-    struct sweep sweep = {.intake = intake};
-    struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep};
+    struct sweep sweep = {.intake = intake, .swept = swept};
+    struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep, sweep_folder};
     arena_init(&sweep.arena, NULL);
     bool ok = blob_store_each(blob_stored(intake->blobs), &visitor, err);
+    if (!ok)
+        leave_unswept(&sweep); // it may have more
     arena_free(&sweep.arena);
     if (sweep.removed)
         log_info("removed %u unreferenced uploaded files", sweep.removed);
@@ -298,12 +344,13 @@ static bool may_wait(bool ok, const struct err *err)
 
 bool intake_sweep(const struct intake *intake, struct err *err)
 {
+    struct swept_folders none = {0};
     unsigned removed;
     if (!blob_sweep_spool(intake->blobs, &removed, err))
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
     return may_wait(intake_collect(intake, err), err) &&
-           may_wait(intake_sweep_unnamed(intake, err), err) &&
+           may_wait(intake_sweep_unnamed(intake, &none, err), err) &&
            may_wait(resumable_sweep_files(intake, err), err);
 }

@@ -53,8 +53,18 @@ MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id
 // Removes the files of deleted rows.
 MUST_CHECK bool intake_collect(const struct intake *intake, struct err *err);
 
-// Removes files that no row refers to, even while uploads and jobs are running.
-MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct err *err);
+// When folders of files had changed before they were last looked through and nothing was left to
+// remove; {0}: none was.
+enum { SWEPT_CHARACTERS = 36, SWEPT_FOLDERS = SWEPT_CHARACTERS * SWEPT_CHARACTERS };
+struct swept_folders {
+    int64_t changed_ns[2][SWEPT_FOLDERS]; // by type and name
+};
+
+// Removes files that no row refers to, even while uploads and jobs are running. Folders in which
+// nothing has come or gone since the last time are passed over: what loses its row is garbage,
+// which intake_collect removes.
+MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swept,
+                                     struct err *err);
 
 // At startup, before jobs and handlers: also removes spool files.
 MUST_CHECK bool intake_sweep(const struct intake *intake, struct err *err);

@@ -289,17 +289,34 @@ static bool walk_folder(int parent_fd, const char *name, const struct walk *walk
     return ok;
 }
 
-static bool walk_shard(void *ctx, int dir_fd, const char *name, struct err *err)
+// The folders "ab" of one type; the visitor, which may be NULL, chooses among them.
+struct shards {
+    struct walk files;
+    enum blob_type type;
+    const struct blob_visitor *visitor;
+};
+
+static bool is_wanted(const struct shards *shards, int dir_fd, const char *name)
 {
-    return strlen(name) != 2 || walk_folder(dir_fd, name, ctx, err);
+    const struct blob_visitor *visitor = shards->visitor;
+    struct stat info;
+    if (!visitor || !visitor->folder || fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return true;
+    int64_t changed_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+    return visitor->folder(visitor->ctx, shards->type, name, changed_ns);
 }
 
-// Entries of all folders "ab" inside.
-static bool walk_shards(struct blob_store *store, enum blob_type type, struct walk *walk,
-                        struct err *err)
+static bool walk_shard(void *ctx, int dir_fd, const char *name, struct err *err)
 {
-    struct walk shards = {walk_shard, walk};
-    return walk_folder(local_of(store)->root_fd, folder_of(type), &shards, err);
+    const struct shards *shards = ctx;
+    return strlen(name) != 2 || !is_wanted(shards, dir_fd, name) ||
+           walk_folder(dir_fd, name, &shards->files, err);
+}
+
+static bool walk_shards(struct blob_store *store, struct shards *shards, struct err *err)
+{
+    struct walk walk = {walk_shard, shards};
+    return walk_folder(local_of(store)->root_fd, folder_of(shards->type), &walk, err);
 }
 
 // A file that has vanished counts as empty.
@@ -330,9 +347,10 @@ static bool visit_trace(void *ctx, int dir_fd, const char *name, struct err *err
 
 static bool each(struct blob_store *store, const struct blob_visitor *visitor, struct err *err)
 {
-    struct walk blobs = {visit_blob, &visitor}, traces = {visit_trace, &visitor};
-    return (!visitor->blob || walk_shards(store, BLOB_UPLOAD, &blobs, err)) &&
-           (!visitor->trace || walk_shards(store, BLOB_TRACE, &traces, err));
+    struct shards blobs = {{visit_blob, &visitor}, BLOB_UPLOAD, visitor},
+                  traces = {{visit_trace, &visitor}, BLOB_TRACE, visitor};
+    return (!visitor->blob || walk_shards(store, &blobs, err)) &&
+           (!visitor->trace || walk_shards(store, &traces, err));
 }
 
 static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err)
@@ -349,9 +367,9 @@ static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err
 // What is left of copies into or from a backup, and of traces that older versions wrote in place.
 static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
 {
-    struct walk walk = {remove_part, removed};
-    return walk_shards(store, BLOB_UPLOAD, &walk, err) &&
-           walk_shards(store, BLOB_TRACE, &walk, err);
+    struct shards blobs = {{remove_part, removed}, BLOB_UPLOAD, NULL},
+                  traces = {{remove_part, removed}, BLOB_TRACE, NULL};
+    return walk_shards(store, &blobs, err) && walk_shards(store, &traces, err);
 }
 
 const struct blob_kind blob_local = {

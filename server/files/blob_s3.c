@@ -317,7 +317,7 @@ static bool drop_trace(void *ctx, const char *name, uint64_t bytes, struct err *
 static void make_room(struct s3 *s3, uint64_t bytes)
 {
     struct room room = {s3, bytes};
-    struct blob_visitor visitor = {drop_blob, drop_trace, &room};
+    struct blob_visitor visitor = {.blob = drop_blob, .trace = drop_trace, .ctx = &room};
     struct err ignored;
     if (!has_room(s3, bytes))
         (void)!s3->cache->kind->each(s3->cache, &visitor, &ignored);

@@ -35,6 +35,9 @@ struct blob_visitor {
     bool (*blob)(void *ctx, const char *sha256, uint64_t bytes, struct err *err);
     bool (*trace)(void *ctx, const char *trace_id, uint64_t bytes, struct err *err);
     void *ctx;
+    // Whether to look into a folder of a place that has folders, which are named by two characters;
+    // names came and went last at changed_ns. NULL: into all.
+    bool (*folder)(void *ctx, enum blob_type type, const char *name, int64_t changed_ns);
 };
 
 // What a service received of a resumable upload. The name of the service makes the piece its own.

@@ -5,6 +5,7 @@
 #include "tests/unit/ready_store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -268,6 +269,48 @@ static void a_start_removes_what_no_row_names(void **state)
     assert_true(is_blob_there(s, abc_sha256));
 }
 
+// As if it had last changed long ago.
+static void set_old(const struct service *s, const char *folder)
+{
+    char path[128];
+    const struct timespec old[] = {{1000, 0}, {1000, 7}};
+    snprintf(path, sizeof path, "%s/%s", s->folder, folder);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+}
+
+static void a_folder_in_which_nothing_came_or_went_is_passed_over(void **state)
+{
+    struct service *s = *state;
+    struct swept_folders *swept = calloc(1, sizeof *swept);
+    struct upload upload;
+    check(s, accept(s, "r", "abc", 0, &upload));
+    set_old(s, "blobs/ba");
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    char orphan[96] = "blobs/ba/";
+    snprintf(orphan + strlen(orphan), sizeof orphan - strlen(orphan), "%.63s0", abc_sha256);
+    folder_write(s->folder, orphan, "of a process that was killed");
+    set_old(s, "blobs/ba");
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 2);
+    folder_write(s->folder, "blobs/ba/new", "changes the folder");
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "blobs"), 2);
+    assert_true(is_blob_there(s, abc_sha256));
+    free(swept);
+}
+
+static void a_folder_that_just_changed_is_looked_through_again(void **state)
+{
+    struct service *s = *state;
+    struct swept_folders *swept = calloc(1, sizeof *swept);
+    store_trace(s, "t_ab0000000000");
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "traces"), 0);
+    for (size_t i = 0; i < SWEPT_FOLDERS; i++)
+        assert_int_equal(swept->changed_ns[1][i], 0);
+    free(swept);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -283,6 +326,8 @@ int main(void)
         TEST(a_deleted_run_takes_its_files_unless_another_needs_them),
         TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
         TEST(a_start_removes_what_no_row_names),
+        TEST(a_folder_in_which_nothing_came_or_went_is_passed_over),
+        TEST(a_folder_that_just_changed_is_looked_through_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,7 +181,7 @@ static void visit(struct fixture *f)
     if (f->store->kind != &blob_local)
         return; // leaves out what is young
     struct seen seen = {.f = f};
-    struct blob_visitor all = {see_blob, see_trace, &seen};
+    struct blob_visitor all = {.blob = see_blob, .trace = see_trace, .ctx = &seen};
     check(f, blob_store_each(f->store, &all, &f->err));
     assert_int_equal(seen.blobs + seen.traces, 0);
     put(f, upload_key, "abc");
