@@ -55,7 +55,8 @@ struct care {
     bool must_forget; // a run was deleted for good: copies from before a schema still hold it
     uint64_t seen_writes;
     // Monotonic: when each was last done.
-    int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns, expired_ns;
+    int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns;
+    int64_t expire_next_ns; // monotonic: when the rules are applied again
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
     struct swept_folders swept;
 };
@@ -285,14 +286,15 @@ static void expire_runs(struct care *care)
     const struct retention_rules *rules = &care->config.retention;
     struct arena arena;
     struct err err;
-    if ((rules->days == 0 && rules->size_bytes == 0) ||
-        (care->expired_ns && clock_mono_ns() - care->expired_ns < SWEEP_NS))
+    int64_t began_ns = clock_mono_ns();
+    if ((rules->days == 0 && rules->size_bytes == 0) || began_ns < care->expire_next_ns)
         return;
     arena_init(&arena, NULL);
     if (!apply_rules(care, &arena, &err))
         log_warn("deleting runs by the rules: %s", err.msg);
     arena_free(&arena);
-    care->expired_ns = clock_mono_ns();
+    int64_t ended_ns = clock_mono_ns();
+    care->expire_next_ns = ended_ns + retention_pause_ns(ended_ns - began_ns);
 }
 
 // Deletes for good the run that was in the bin longest, if it came there before a given time.

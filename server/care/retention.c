@@ -7,6 +7,8 @@
 #define HOUR_NS ((int64_t)3600 * 1000000000)
 #define DAY_NS  (24 * HOUR_NS)
 
+#define LEAST_PAUSE_NS (HOUR_NS / 6)
+
 #define CATCH_UP 12           // times the speed of real time, at least
 #define PACE_NS  (2 * DAY_NS) // time in which all of it would be trusted at the current pace
 
@@ -37,6 +39,12 @@ static int64_t catch_up(int64_t leap_ns, int64_t passed_ns)
 static int64_t leap_of(const struct retention *retention, int64_t wall_ns, int64_t passed_ns)
 {
     return wall_ns - retention->believed_ns - passed_ns;
+}
+
+int64_t retention_pause_ns(int64_t took_ns)
+{
+    enum { SHARE = 100 };
+    return took_ns * SHARE > LEAST_PAUSE_NS ? took_ns * SHARE : LEAST_PAUSE_NS;
 }
 
 int64_t retention_clock_ns(const struct retention *retention, int64_t wall_ns, int64_t steady_ns)

@@ -21,6 +21,10 @@ void retention_init(struct retention *retention, int64_t believed_ns, int64_t st
 // for a day. Meant to be called repeatedly.
 bool retention_may_delete(struct retention *retention, int64_t wall_ns, int64_t steady_ns);
 
+// How long to wait after a look at all runs, which took so long: at least ten minutes, and long
+// enough that looks take one percent of the time, however many runs there are.
+int64_t retention_pause_ns(int64_t took_ns);
+
 // The time used to decide what is too old: the time of day, while it is trusted.
 int64_t retention_clock_ns(const struct retention *retention, int64_t wall_ns, int64_t steady_ns);
 

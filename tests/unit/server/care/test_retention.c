@@ -111,6 +111,14 @@ static void a_clock_that_is_set_back_is_believed(void **state)
     assert_false(retention_may_delete(&r, NOW, BOOT + 2 * HOUR));
 }
 
+static void looks_at_all_runs_take_one_percent_of_the_time(void **state)
+{
+    (void)state;
+    assert_int_equal(retention_pause_ns(0), HOUR / 6);
+    assert_int_equal(retention_pause_ns(HOUR / 600), HOUR / 6);
+    assert_int_equal(retention_pause_ns(HOUR / 100), HOUR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +129,7 @@ int main(void)
         cmocka_unit_test(a_long_time_between_two_questions_is_no_leap_and_overflows_nothing),
         cmocka_unit_test(by_a_clock_that_leapt_nothing_expires_before_it_is_believed),
         cmocka_unit_test(a_clock_that_is_set_back_is_believed),
+        cmocka_unit_test(looks_at_all_runs_take_one_percent_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
