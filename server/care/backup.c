@@ -3,6 +3,7 @@
 #include "server/care/backup.h"
 
 #include "server/access/audit.h"
+#include "server/care/progress.h"
 #include "server/files/blob.h"
 #include "server/files/data_folder.h"
 #include "server/files/file_copy.h"
@@ -32,6 +33,7 @@ struct copying {
     struct backup_report *report;
     char (*names)[BLOB_SHA256_SIZE]; // of the referenced files, ascending
     size_t count, room;
+    struct progress progress;
 };
 
 static struct blob_key key_of(const struct store_blob *blob)
@@ -44,6 +46,25 @@ static bool join(char path[BLOB_PATH_SIZE], const char *folder, const char *name
     int len = snprintf(path, BLOB_PATH_SIZE, "%s/%s", folder, name);
     return (len > 0 && len < BLOB_PATH_SIZE) ||
            err_set(err, ERR_USAGE, "the path %.100s... is too long", folder);
+}
+
+// --- progress -----------------------------------------------------------------------------------
+
+// Each of these reads the whole database.
+static void tell_step(struct copying *copying, const char *step)
+{
+    fputs(step, copying->progress.out);
+    progress_end_line(&copying->progress);
+}
+
+static void tell_files(struct copying *copying)
+{
+    const struct backup_report *report = copying->report;
+    if (!progress_is_due(&copying->progress))
+        return;
+    fprintf(copying->progress.out, "copying files: %llu of %.1f MB",
+            (unsigned long long)report->files, (double)report->bytes / 1e6);
+    progress_end_line(&copying->progress);
 }
 
 // --- one file -----------------------------------------------------------------------------------
@@ -102,6 +123,7 @@ static bool copy_blob(void *context, const struct store_blob *blob, struct err *
     bool sound;
     copying->report->files++;
     copying->report->bytes += (uint64_t)blob->bytes;
+    tell_files(copying);
     if (!note_name(copying, blob, err) || !is_sound(copying->to_files, blob, damage, &sound, err))
         return false;
     return sound || copy_and_read(copying, blob, err);
@@ -269,8 +291,11 @@ static bool copy_all(struct copying *copying, struct err *err)
         !join(db_part, copying->to, DATABASE ".part", err))
         return false;
     unlink(db_part); // from an interrupted backup
-    bool ok = open_files(copying, err) && store_copy_file(db, db_part, err) &&
-              check_copy(db_part, err) && copy_files(copying, db_part, err);
+    tell_step(copying, "copying the database");
+    bool ok = open_files(copying, err) && store_copy_file(db, db_part, err);
+    if (ok)
+        tell_step(copying, "checking the copy of the database");
+    ok = ok && check_copy(db_part, err) && copy_files(copying, db_part, err);
     if (!ok)
         unlink(db_part);
     return ok;
@@ -311,7 +336,8 @@ double backup_last_s(const char *data)
 bool backup_make(const char *data, const char *to, struct backup_report *report, struct err *err)
 {
     char lock_path[BLOB_PATH_SIZE];
-    struct copying copying = {.from = data, .to = to, .report = report};
+    struct copying copying = {
+        .from = data, .to = to, .report = report, .progress = {.out = report->out}};
     if (!check_source(data, err) || !join(lock_path, data, BLOB_REMOVALS_LOCK, err))
         return false;
     int target = open_target(to, err);
@@ -358,7 +384,8 @@ static bool check_target(const char *data, struct err *err)
 bool backup_restore(const char *from, const char *data, struct backup_report *report,
                     struct err *err)
 {
-    struct copying copying = {.from = from, .to = data, .report = report};
+    struct copying copying = {
+        .from = from, .to = data, .report = report, .progress = {.out = report->out}};
     if (!check_backup(from, err) || !folder_make(data, err) || !check_target(data, err))
         return false;
     struct blobs *blobs = blob_open(data, err); // no service may start there meanwhile

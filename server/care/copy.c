@@ -3,6 +3,7 @@
 // copied to; then every row is compared. Services start on the target once all of this is done.
 #include "server/care/copy.h"
 
+#include "server/care/progress.h"
 #include "server/files/blob.h"
 #include "server/files/data_folder.h"
 #include "server/files/file_copy.h"
@@ -20,7 +21,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define TELL_EVERY_NS INT64_C(1000000000)
 enum { PLACE_SIZE = 4096 };
 
 struct copying {
@@ -33,44 +33,28 @@ struct copying {
     char scratch[PLACE_SIZE]; // what comes from S3 passes here; "" not made
     bool same_files;          // both sides have one place
     uint64_t files, bytes, copied, damaged;
-    int64_t last_word_ns;
+    struct progress progress;
     const char *doing;
 };
 
 // --- progress -----------------------------------------------------------------------------------
 
-static bool is_time(struct copying *copying)
-{
-    int64_t now_ns = clock_mono_ns();
-    bool is_time = now_ns - copying->last_word_ns >= TELL_EVERY_NS;
-    if (is_time)
-        copying->last_word_ns = now_ns;
-    return is_time;
-}
-
-static void tell_end(const struct copying *copying)
-{
-    bool is_terminal = isatty(fileno(copying->request->out));
-    fputs(is_terminal ? "\033[K\r" : "\n", copying->request->out);
-    fflush(copying->request->out);
-}
-
 static void tell_rows(void *context, const char *table, uint64_t rows)
 {
     struct copying *copying = context;
-    if (!is_time(copying))
+    if (!progress_is_due(&copying->progress))
         return;
-    fprintf(copying->request->out, "%s rows: %" PRIu64 ", in %s", copying->doing, rows, table);
-    tell_end(copying);
+    fprintf(copying->progress.out, "%s rows: %" PRIu64 ", in %s", copying->doing, rows, table);
+    progress_end_line(&copying->progress);
 }
 
 static void tell_files(struct copying *copying)
 {
-    if (!is_time(copying))
+    if (!progress_is_due(&copying->progress))
         return;
-    fprintf(copying->request->out, "copying files: %" PRIu64 " of %.1f MB", copying->files,
+    fprintf(copying->progress.out, "copying files: %" PRIu64 " of %.1f MB", copying->files,
             (double)copying->bytes / 1e6);
-    tell_end(copying);
+    progress_end_line(&copying->progress);
 }
 
 // --- files --------------------------------------------------------------------------------------
@@ -334,7 +318,7 @@ static bool copy_all(struct copying *copying, uint64_t *rows, struct err *err)
 
 bool copy_service(const struct copy_request *request, struct err *err)
 {
-    struct copying copying = {.request = request};
+    struct copying copying = {.request = request, .progress = {.out = request->out}};
     uint64_t rows = 0;
     bool ok = open_both(&copying, err) && copy_all(&copying, &rows, err);
     close_both(&copying);

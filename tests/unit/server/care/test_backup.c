@@ -442,6 +442,18 @@ static void the_ballast_is_dropped_once_and_made_again_when_there_is_room(void *
     assert_int_not_equal(stat(next.path, &info), 0);
 }
 
+static void a_backup_says_what_it_does(void **state)
+{
+    struct service *s = *state;
+    char *said = NULL;
+    size_t len;
+    struct backup_report report = {.out = open_memstream(&said, &len)};
+    check(s, backup_make(s->data, s->to, &report, &s->err));
+    fclose(report.out);
+    assert_non_null(strstr(said, "copying the database\nchecking the copy of the database\n"));
+    free(said);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -462,6 +474,7 @@ int main(void)
         TEST(a_copy_takes_the_place_of_what_was_there),
         TEST(what_a_newer_program_stored_is_neither_copied_nor_called_sound),
         TEST(the_ballast_is_dropped_once_and_made_again_when_there_is_room),
+        TEST(a_backup_says_what_it_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
