@@ -315,7 +315,7 @@ static bool find_requested(struct db *db, const struct run_request *request, str
         return true;
     struct str by_id[2] = {request->name};
     struct str by_name[2] = {project_of(request), request->name};
-    if (sql_has_id_form('r', request->name) &&
+    if (str_starts_with(request->name, STR("r_")) &&
         !runs_search(db, "SELECT id, world_size FROM run WHERE id = ?", by_id, arena, found, err))
         return false;
     return found->count ||
