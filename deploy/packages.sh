@@ -54,7 +54,7 @@ need_packages() {
         lists_are_new=true
     fi
     as_root env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null # errors are on stderr
+        apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # A node from elsewhere that will do is left alone: Debian's package would get in its way.
