@@ -263,14 +263,6 @@ void run_filters_put_facet_checks(struct writing *to, const struct run_filters *
             filters->all[i].kind->check(to, filters, filters->all[i].at);
 }
 
-bool run_filters_need_facets(const struct run_filters *filters)
-{
-    bool need = false;
-    for (size_t i = 0; i < filters->count; i++)
-        need |= filters->all[i].kind->is_facet && !filters->all[i].kind->is_in_order;
-    return need;
-}
-
 bool run_filters_open(struct run_filters *filters, struct err *err)
 {
     return add_filters(filters, err) && find_few(filters, err);
@@ -306,11 +298,16 @@ bool run_filters_read_ids(const struct run_filters *filters, struct writing *fro
 
 // --- counting -----------------------------------------------------------------------------------
 
+static bool is_place(const struct run_filter *filter)
+{
+    return filter->kind == &by_project || filter->kind == &by_series;
+}
+
 static bool has_only_places(const struct run_filters *filters)
 {
     bool only = true;
     for (size_t i = 0; i < filters->count; i++)
-        only &= filters->all[i].kind == &by_project || filters->all[i].kind == &by_series;
+        only &= is_place(&filters->all[i]);
     return only;
 }
 
@@ -391,5 +388,47 @@ bool run_filters_count(struct run_filters *filters, struct run_list *list, struc
         return false;
     list->total_is_least = numbers[1] > most;
     list->total = list->total_is_least && numbers[0] > most ? most : numbers[0];
+    return true;
+}
+
+// --- facets -------------------------------------------------------------------------------------
+
+// Whether one looks for a facet, has no runs in the order of lists, and the others ask for no more
+// than facets and times.
+static bool need_facets(const struct run_filters *filters)
+{
+    bool need = false;
+    for (size_t i = 0; i < filters->count; i++) {
+        const struct filter_kind *kind = filters->all[i].kind;
+        if (!kind->is_facet && kind != &by_time)
+            return false;
+        need |= kind->is_facet && !kind->is_in_order;
+    }
+    return need;
+}
+
+static bool has_place(const struct run_filters *filters)
+{
+    bool has = false;
+    for (size_t i = 0; i < filters->count; i++)
+        has |= is_place(&filters->all[i]);
+    return has;
+}
+
+// The runs of a project are soon sorted, while a facet that has none of them is looked through to
+// its end.
+bool run_filters_suit_facets(struct run_filters *filters, bool *suit, struct err *err)
+{
+    enum { MOST_SORTED = 50000 };
+    bool is_sorted = filters->query->sort_count > 0;
+    *suit = is_sorted || need_facets(filters);
+    if (!is_sorted || !has_place(filters))
+        return true;
+    struct writing count = run_filters_begin(filters);
+    uint64_t numbers[2];
+    write_count_of_series(&count, filters->query);
+    if (!writing_read_numbers(filters->db, &count, numbers, 2, err))
+        return false;
+    *suit = numbers[0] > MOST_SORTED;
     return true;
 }

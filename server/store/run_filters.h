@@ -66,7 +66,8 @@ void run_filters_put_page(struct writing *to, uint64_t limit, uint64_t offset);
 // Adds the ids that a statement finds to the list.
 MUST_CHECK bool run_filters_read_ids(const struct run_filters *filters, struct writing *from,
                                      struct run_list *list, struct err *err);
-// Whether one looks for a facet and has no runs in the order of lists.
-bool run_filters_need_facets(const struct run_filters *filters);
+// Whether facets (run_facets) lead to a page sooner than looking at the runs, where all sort keys
+// are facets, or there are none.
+MUST_CHECK bool run_filters_suit_facets(struct run_filters *filters, bool *suit, struct err *err);
 
 #endif

@@ -149,13 +149,22 @@ static bool goes_by_figure(const struct run_query *query)
     return query->sort_count && run_figure_is_ordered(query->sorts[0].column);
 }
 
-static bool goes_by_facets(const struct run_filters *filters)
+static bool has_only_facets(const struct run_query *query)
 {
-    const struct run_query *query = filters->query;
+    bool only = true;
     for (unsigned i = 0; i < query->sort_count; i++)
-        if (!sort_column(query->sorts[i].column)->is_facet)
-            return false;
-    return query->sort_count || run_filters_need_facets(filters);
+        only &= sort_column(query->sorts[i].column)->is_facet;
+    return only;
+}
+
+// *done false: another way is better.
+static bool list_by_facets(struct run_filters *filters, uint64_t limit, struct run_list *list,
+                           bool *done, struct err *err)
+{
+    bool suit;
+    *done = false;
+    return run_filters_suit_facets(filters, &suit, err) &&
+           (!suit || run_facets_list(filters, put_order, limit, list, done, err));
 }
 
 // In the way that has to look at the fewest runs.
@@ -165,8 +174,8 @@ static bool list_page(struct run_filters *filters, uint64_t limit, struct run_li
     bool done = false;
     if (are_many(filters, list) && goes_by_figure(filters->query))
         return list_by_figure(filters, limit, list, err);
-    if (are_many(filters, list) && goes_by_facets(filters) &&
-        !run_facets_list(filters, put_order, limit, list, &done, err))
+    if (are_many(filters, list) && has_only_facets(filters->query) &&
+        !list_by_facets(filters, limit, list, &done, err))
         return false;
     return done || list_in_order(filters, limit, list, err);
 }

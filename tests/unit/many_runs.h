@@ -126,6 +126,12 @@ static inline void sort_many_runs(struct fixture *f)
         {{.sorts = {{STR("gpu"), false}, {STR("status"), true}}, .sort_count = 2, .offset = 5990},
          "1 = 1",
          "gpu, status DESC, " NEWEST},
+        {{BY("world_size", true), .project = STR("big"), .offset = 1970},
+         "project = 'big'",
+         "traced_world_size DESC NULLS LAST, " NEWEST},
+        {{.gpu = STR("h1"), .project = STR("big")},
+         "gpu = 'NVIDIA H100' AND project = 'big'",
+         NEWEST},
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         expect_list(f, &lists[i]);

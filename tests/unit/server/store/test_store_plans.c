@@ -185,6 +185,17 @@ static void no_statement_scans_a_table_that_grows_with_runs(void **state)
     assert_int_equal(bad, 0);
 }
 
+// A facet without a run of the project would be looked through to its end.
+static void runs_of_a_project_are_not_looked_for_by_facets(void **state)
+{
+    (void)state;
+    list_among_many();
+    assert_in_range(seen.count, 1, MAX_STATEMENTS - 1);
+    for (size_t i = 0; i < seen.count; i++)
+        if (strstr(seen.texts[i], "column1 AS facet") && strstr(seen.texts[i], "project = ?"))
+            fail_msg("%s", seen.texts[i]);
+}
+
 // --- none is forgotten --------------------------------------------------------------------------
 
 static bool was_seen(const char *piece)
@@ -266,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_statement_scans_a_table_that_grows_with_runs, begin,
                                         end),
+        cmocka_unit_test_setup_teardown(runs_of_a_project_are_not_looked_for_by_facets, begin, end),
         cmocka_unit_test_setup_teardown(every_statement_of_the_store_was_judged, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
