@@ -256,7 +256,7 @@ static bool sweep_folder(void *ctx, enum blob_type type, const char *name, int64
     if (high == SWEPT_CHARACTERS || low == SWEPT_CHARACTERS)
         return true;
     int64_t *last_ns = &sweep->swept->changed_ns[type == BLOB_TRACE][high * SWEPT_CHARACTERS + low];
-    if (*last_ns == changed_ns)
+    if (changed_ns != 0 && *last_ns == changed_ns) // 0 where a place keeps no such times
         return false;
     *last_ns = is_settled(changed_ns) ? changed_ns : 0;
     sweep->folder_ns = last_ns;

@@ -269,13 +269,18 @@ static void a_start_removes_what_no_row_names(void **state)
     assert_true(is_blob_there(s, abc_sha256));
 }
 
+static void set_time(const struct service *s, const char *folder, struct timespec changed)
+{
+    char path[128];
+    const struct timespec times[] = {changed, changed};
+    snprintf(path, sizeof path, "%s/%s", s->folder, folder);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
 // As if it had last changed long ago.
 static void set_old(const struct service *s, const char *folder)
 {
-    char path[128];
-    const struct timespec old[] = {{1000, 0}, {1000, 7}};
-    snprintf(path, sizeof path, "%s/%s", s->folder, folder);
-    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    set_time(s, folder, (struct timespec){1000, 7});
 }
 
 static void a_folder_in_which_nothing_came_or_went_is_passed_over(void **state)
@@ -296,6 +301,19 @@ static void a_folder_in_which_nothing_came_or_went_is_passed_over(void **state)
     check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
     assert_int_equal(folder_count_all(s->folder, "blobs"), 2);
     assert_true(is_blob_there(s, abc_sha256));
+    free(swept);
+}
+
+static void a_folder_without_a_time_is_looked_through(void **state)
+{
+    struct service *s = *state;
+    struct swept_folders *swept = calloc(1, sizeof *swept);
+    for (int i = 0; i < 2; i++) {
+        store_trace(s, "t_ab0000000000");
+        set_time(s, "traces/ab", (struct timespec){0});
+        check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+        assert_int_equal(folder_count_all(s->folder, "traces"), 0);
+    }
     free(swept);
 }
 
@@ -327,6 +345,7 @@ int main(void)
         TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
         TEST(a_start_removes_what_no_row_names),
         TEST(a_folder_in_which_nothing_came_or_went_is_passed_over),
+        TEST(a_folder_without_a_time_is_looked_through),
         TEST(a_folder_that_just_changed_is_looked_through_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
