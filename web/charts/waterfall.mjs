@@ -2,14 +2,14 @@
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // that has parts opens by click or Enter.
 import { html, useEffect, useId, useRef } from "../base/ui.mjs";
-import { axis_of_time, ms, ms_signed, time_in_bar, time_text } from "../base/format.mjs";
+import { ms, ms_signed, time_in_bar, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { part_of } from "../base/parts.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
-import { linear, nice_ticks, tick_texts } from "./scale.mjs";
-import { axis_of, floating } from "./waterfall_model.mjs";
+import { linear } from "./scale.mjs";
+import { axis_of, floating, ticks_of } from "./waterfall_model.mjs";
 
 const HEIGHT = 252;
 const TOP = 22;
@@ -121,10 +121,7 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
   const wide = Math.min(54, pitch * 0.62);
   const x = (i) => LEFT + i * pitch + (pitch - wide) / 2;
   const full = Math.max(width, LEFT + pitch * (columns.length + 2));
-  const { per } = axis_of_time(axis.high);
-  const ticks = nice_ticks(axis.low / per, axis.high / per, 4)
-    .filter((tick) => tick * per >= axis.low && tick * per <= axis.high);
-  const texts = tick_texts(ticks);
+  const { ticks, unit } = ticks_of(axis);
   use_focus_when_lost(ref, level);
   const on_key = (event) => {
     if (event.key === "Escape" || event.key === "Backspace") onup();
@@ -135,10 +132,10 @@ export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen
         onKeyDown=${on_key}>
       <svg width=${full} height=${HEIGHT}>
         <${Hatches} id=${id} />
-        <g class="axis" aria-hidden="true">${ticks.map((tick, i) => html`<g key=${tick}>
-          <line x1=${LEFT} x2=${full} y1=${y(tick * per)} y2=${y(tick * per)} />
-          <text x=${LEFT - 6} y=${y(tick * per) + 4} text-anchor="end">${texts[i]}</text>
-        </g>`)}</g>
+        <g class="axis" aria-hidden="true">${ticks.map(({ ns, text }) => html`<g key=${ns}>
+          <line x1=${LEFT} x2=${full} y1=${y(ns)} y2=${y(ns)} />
+          <text x=${LEFT - 6} y=${y(ns) + 4} text-anchor="end">${text}</text>
+        </g>`)}${unit && html`<text x=${LEFT - 6} y="10" text-anchor="end">${unit}</text>`}</g>
         <${End} x=${x(0)} wide=${wide} y=${y} axis=${axis} ns=${base_ns} name="Base" />
         <line class="wf-link" x1=${x(0)} x2=${x(1)} y1=${y(base_ns)} y2=${y(base_ns)} />
         ${columns.map((column, i) => html`<${Step} key=${column.key} column=${column}

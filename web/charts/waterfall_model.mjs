@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the rows of the waterfall table to the columns of the chart at one place of their tree;
 // pure, and exact: the columns' differences sum to the difference of the two ends.
-import { short_kernel } from "../base/format.mjs";
+import { axis_of_time, short_kernel } from "../base/format.mjs";
 import { PARTS, part_of } from "../base/parts.mjs";
 import { shapes_text } from "../base/shapes_text.mjs";
 import { cause_label } from "../base/values.mjs";
+import { nice_ticks, tick_texts } from "./scale.mjs";
 
 const MOST_COLUMNS = 12;
 
@@ -193,4 +194,17 @@ export function axis_of(levels) {
   const is_cut = low > 0 && span < 0.4 * high;
   const floor = is_cut ? Math.max(0, low - Math.max(span * 0.6, high * 0.002)) : Math.min(0, low);
   return { low: floor, high: high + (high - floor) * 0.12 || 1, is_cut: floor > 0 };
+}
+
+/**
+ * The marks of an axis, and their unit: "" for milliseconds, which go without on this page.
+ * @param {{low: number, high: number}} axis
+ */
+export function ticks_of({ low, high }) {
+  const { per, unit } = axis_of_time(high);
+  const ticks = nice_ticks(low / per, high / per, 4)
+    .filter((tick) => tick * per >= low && tick * per <= high);
+  const texts = tick_texts(ticks);
+  return { unit: unit === "ms" ? "" : unit,
+    ticks: ticks.map((tick, i) => ({ ns: tick * per, text: texts[i] })) };
 }

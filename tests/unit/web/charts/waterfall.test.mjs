@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  axis_of, floating, path_to, place_at, row_label, TOP_PLACE, tree_of, waterfall_level,
+  axis_of, floating, path_to, place_at, row_label, ticks_of, TOP_PLACE, tree_of, waterfall_level,
 } from "../../../../web/charts/waterfall_model.mjs";
 
 const BARS = ["gemm", "attention", "other_compute", "exposed_comm", "exposed_memory",
@@ -156,4 +156,14 @@ test("at the top a bridge leads from the means to the medians of the verdict", (
   assert.ok(waterfall_level(tree, TOP_PLACE, same).columns.every(({ key }) => key !== "bridge"));
   const below = waterfall_level(tree, { bar: "gemm", cat: "", node: "" }, summary);
   assert.ok(below.columns.every(({ key }) => key !== "bridge"));
+});
+
+test("an axis that is not in milliseconds says its unit", () => {
+  const seconds = ticks_of({ low: 0, high: 15e9 });
+  assert.equal(seconds.unit, "s");
+  assert.ok(seconds.ticks.some(({ ns, text }) => ns === 10e9 && text === "10"));
+  assert.equal(ticks_of({ low: 0, high: 1200e9 }).unit, "min");
+  const short = ticks_of({ low: 0, high: 15e6 });
+  assert.equal(short.unit, "");
+  assert.ok(short.ticks.some(({ ns, text }) => ns === 10e6 && text === "10"));
 });
