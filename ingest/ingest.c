@@ -182,10 +182,12 @@ struct trace *ingest_fd(const struct ingest_from *from, struct budget *budget,
 struct trace *ingest_file(const char *path, struct budget *budget, struct progress *progress,
                           struct err *err)
 {
-    struct ingest_from from = {.scratch = SCRATCH_NONE};
+    struct ingest_from from;
     if (!source_open_path(path, &from.fd, err))
         return NULL;
+    from = (struct ingest_from){.fd = from.fd, .scratch = scratch_open()};
     struct trace *trace = ingest_fd(&from, budget, progress, err);
+    scratch_close(from.scratch);
     close(from.fd);
     return trace;
 }

@@ -198,6 +198,36 @@ static void what_one_thread_can_read_within_a_budget_several_can(void **state)
     buf_free(&text);
 }
 
+static void a_compressed_file_is_read_where_its_format_needs_positions(void **state)
+{
+    (void)state;
+    static const char *const pids[] = {"[TP00] 0", "[TP01] 0"};
+    char path[] = "/tmp/test_ingest.XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct buf text = {0}, bytes = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    buf_puts(&text, "{\"traceEvents\": [");
+    for (int i = 0; i < 2; i++)
+        buf_printf(&text,
+                   "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": \"%s\", "
+                   "\"tid\": 7, \"ts\": 4, \"dur\": 9, \"args\": {\"device\": 0}}",
+                   i ? ", " : "", pids[i]);
+    buf_puts(&text, "]}");
+    add_gzip(&bytes, compress_text(&text), 6);
+    write_file(path, compress_text(&bytes));
+    struct trace *trace = ingest_file(path, &budget, NULL, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, 2); // merged ranks, as one
+    trace_free(trace);
+    assert_int_equal(unlink(path), 0);
+    buf_free(&text);
+    buf_free(&bytes);
+}
+
 static void what_is_no_trace_is_named(void **state)
 {
     (void)state;
@@ -265,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_bomb_is_stopped_by_its_ratio),
         cmocka_unit_test(a_small_budget_fails_cleanly_with_the_reading_thread_at_work),
         cmocka_unit_test(what_one_thread_can_read_within_a_budget_several_can),
+        cmocka_unit_test(a_compressed_file_is_read_where_its_format_needs_positions),
         cmocka_unit_test(what_is_no_trace_is_named),
         cmocka_unit_test(real_traces_are_read_without_a_repair_of_their_text),
     };
