@@ -48,9 +48,9 @@ static void keep_labels(struct query *query)
         if (value.type == JSON_TEXT && query->label_count < MOST_LABELS) {
             struct query_label *label = &query->labels[query->label_count++];
             label->name = query->text.len;
-            buf_add_str(&query->text, key);
+            buf_add_str(&query->text, monitor_short_text(key));
             label->value = query->text.len;
-            buf_add_str(&query->text, value.text);
+            buf_add_str(&query->text, monitor_short_text(value.text));
             label->end = query->text.len;
         }
         json_cursor_pass(&query->cursor, &value);

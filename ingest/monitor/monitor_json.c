@@ -4,13 +4,7 @@
 #include "ingest/json/json_cursor.h"
 #include "ingest/logs/log_text.h"
 
-enum { MOST_DEPTH = 6, RECORDS_BETWEEN = 256, MOST_TEXT = 256 };
-
-// What is longer is no name or number.
-static struct str short_text(struct str text)
-{
-    return text.len <= MOST_TEXT ? text : STR("");
-}
+enum { MOST_DEPTH = 6, RECORDS_BETWEEN = 256 };
 
 // A piece of the record's text.
 struct piece {
@@ -29,7 +23,7 @@ struct monitor_json {
 
 static struct piece put(struct monitor_json *json, struct str text)
 {
-    struct str kept = short_text(text);
+    struct str kept = monitor_short_text(text);
     struct piece piece = {json->text.len, kept.len};
     buf_add_str(&json->text, kept);
     return piece;
@@ -59,7 +53,7 @@ static void name_member(struct buf *out, struct str parent, struct str key)
         buf_add_str(out, parent);
         buf_putc(out, '_');
     }
-    buf_add_str(out, short_text(key));
+    buf_add_str(out, monitor_short_text(key));
 }
 
 // The unit goes behind the value that came just before it.
@@ -71,7 +65,7 @@ static void add_leaf(struct monitor_json *json, struct str parent, struct str ke
         if (last->at + last->len != json->text.len)
             return;
         buf_putc(&json->text, ' ');
-        buf_add_str(&json->text, short_text(text));
+        buf_add_str(&json->text, monitor_short_text(text));
         last->len = json->text.len - last->at;
         return;
     }

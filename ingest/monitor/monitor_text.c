@@ -215,6 +215,11 @@ static struct str without_brackets(struct str cell)
     return in ? log_trim((struct str){cell.at + 1, cell.len - 2}) : cell;
 }
 
+struct str monitor_short_text(struct str text)
+{
+    return text.len <= MONITOR_MOST_TEXT ? text : STR("");
+}
+
 struct str monitor_with_point(struct str cell, char text[32])
 {
     const char *comma = memchr(cell.at, ',', cell.len);

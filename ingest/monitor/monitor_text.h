@@ -5,7 +5,7 @@
 
 #include "ingest/evidence/samples.h"
 
-enum { MONITOR_MOST_CELLS = 1024 };
+enum { MONITOR_MOST_CELLS = 1024, MONITOR_MOST_TEXT = 256 };
 
 struct monitor_cells {
     struct str at[MONITOR_MOST_CELLS]; // without blanks around them
@@ -38,6 +38,9 @@ struct str monitor_name(struct str column, struct str *unit);
 // "97 %", "0x04", "(1300Mhz)", "P0" in the dimension's unit, of that scale if it says none; NAN if
 // there is no number, or one of another dimension.
 double monitor_value(struct str cell, struct monitor_scale scale);
+
+// "" if it is longer than any name or number.
+struct str monitor_short_text(struct str text);
 
 // "612,34" with a point; anything else as it is.
 struct str monitor_with_point(struct str cell, char text[32]);

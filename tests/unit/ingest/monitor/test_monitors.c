@@ -147,6 +147,23 @@ static void answers_of_prometheus_are_series_with_times(void **state)
     links_hand_free(&hand);
 }
 
+static void long_labels_in_answers_of_prometheus_are_left_out(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    struct buf text = {0};
+    buf_puts(&text, "{\"status\": \"success\", \"data\": {\"resultType\": \"vector\", \"result\": ["
+                    "{\"metric\": {\"__name__\": \"" POWER "\", \"gpu\": \"0\", \"Hostname\": \"");
+    for (int i = 0; i < 300; i++)
+        buf_putc(&text, 'h');
+    buf_puts(&text, "\"}, \"value\": [1763625600, \"400\"]}]}}\n");
+    links_hand_read(&hand, "prometheus-query", (struct str){text.at, text.len});
+    assert_values(&hand, 0, SAMPLE_POWER, "400");
+    assert_int_equal(samples_hand_set(&hand)->devices[0].is.host.len, 0);
+    links_hand_free(&hand);
+    buf_free(&text);
+}
+
 static void answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query(void **state)
 {
     (void)state;
@@ -590,6 +607,7 @@ int main(void)
         cmocka_unit_test(text_of_amd_smi_has_units_after_blanks),
         cmocka_unit_test(lines_of_a_gpu_may_lack_its_address),
         cmocka_unit_test(answers_of_prometheus_are_series_with_times),
+        cmocka_unit_test(long_labels_in_answers_of_prometheus_are_left_out),
         cmocka_unit_test(answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query),
         cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),
         cmocka_unit_test(days_without_a_date_are_counted_to_a_limit),
