@@ -37,7 +37,7 @@ static const struct unit {
 // Nothing is said in milliseconds, as most times beside it are.
 static const struct unit *unit_of(int64_t ns)
 {
-    int64_t size = ns == 0 ? 100000 : llabs(ns);
+    int64_t size = ns == 0 ? 100000 : llabs(ns < -INT64_MAX ? INT64_MAX : ns);
     const struct unit *unit = units;
     while (size < unit->from_ns)
         unit++;

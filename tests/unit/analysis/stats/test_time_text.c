@@ -32,6 +32,7 @@ static void times_have_three_digits_and_no_exponent(void **state)
         {600000000000, "10.0 min"},
         {-1234567890123456, "-20,576 min"},
         {-2500000, "-2.50 ms"},
+        {INT64_MIN, "-153,722,867 min"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(time_text(cases[i].ns).text, cases[i].text);
