@@ -87,9 +87,9 @@ static uint64_t sum_of(const struct evidence *evidence)
 // Other formats have their own targets.
 static bool is_of_links(const struct format *format)
 {
-    static const char *const names[] = {"nccl-tests",    "nccl-tests-json", "nccl-inspector",
-                                        "nccl-ras-json", "perftest",        "nvidia-smi-topo",
-                                        "ibstat"};
+    static const char *const names[] = {"nccl-tests",       "nccl-tests-json", "nccl-inspector",
+                                        "nccl-ras-json",    "perftest",        "nvbandwidth",
+                                        "nvbandwidth-json", "nvidia-smi-topo", "ibstat"};
     for (size_t i = 0; format && i < sizeof names / sizeof *names; i++)
         if (strcmp(format->name, names[i]) == 0)
             return true;

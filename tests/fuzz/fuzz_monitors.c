@@ -61,9 +61,9 @@ static uint64_t sum_of(const struct evidence *evidence)
 // Other formats have their own targets.
 static bool is_of_monitor(const struct format *format)
 {
-    static const char *const names[] = {"nvidia-smi-csv",  "nvidia-smi-dmon", "dcgmi-dmon",
-                                        "prometheus-text", "amd-smi-csv",     "amd-smi-json",
-                                        "amd-smi-text",    "rocm-smi-csv",    "rocm-smi-json"};
+    static const char *const names[] = {
+        "nvidia-smi-csv", "nvidia-smi-dmon", "dcgmi-dmon",   "prometheus-text", "prometheus-query",
+        "amd-smi-csv",    "amd-smi-json",    "amd-smi-text", "rocm-smi-csv",    "rocm-smi-json"};
     for (size_t i = 0; format && i < sizeof names / sizeof *names; i++)
         if (strcmp(format->name, names[i]) == 0)
             return true;

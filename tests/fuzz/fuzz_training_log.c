@@ -7,14 +7,17 @@
 
 #include <stdlib.h>
 
-extern const struct format format_training_log;
+extern const struct format format_training_log, format_wrapped_log;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void gather(const uint8_t *data, size_t size, size_t step, struct evidence *evidence)
 {
     struct err err = {0};
+    struct str head = {(const char *)data, size < FORMAT_HEAD_BYTES ? size : FORMAT_HEAD_BYTES};
     struct source *source = source_mem_open(data, size, step, &err);
+    if (source && format_like(&format_wrapped_log, head, STR("")) == FORMAT_SURE)
+        source = format_wrapped_log.decode(source, &err);
     struct format_input input = {
         .source = source, .budget = evidence->budget, .evidence = evidence};
     if (source && !format_training_log.gather(&input, &err) && err.code == ERR_NONE)
