@@ -640,8 +640,10 @@ static bool has_fault(const struct log_book *book)
     "utilization.gpu,memory.used,memory.total,power.draw,clocks.sm,temperature.gpu --format=csv " \
     "-l 1 > FILE.csv"
 
-#define HOST  ": send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
-#define LINKS ": for links, send the output of nccl-tests, rccl-tests or perftest (ib_write_bw -a)"
+#define HOST ": send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
+#define LINKS                                                                          \
+    ": for links, send the output of nccl-tests, rccl-tests, nvbandwidth or perftest " \
+    "(ib_write_bw -a)"
 
 // What to say if there is no step: text that people take for a log, by its head.
 static const char *refusal_of(struct str head)
