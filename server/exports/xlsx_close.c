@@ -19,9 +19,8 @@ lxw_error xlsx_close(lxw_workbook *book)
 {
     struct closing closing = {.book = book};
     pthread_t thread;
-    if (pthread_create(&thread, NULL, run_close, &closing) == 0)
-        pthread_join(thread, NULL);
-    else
-        run_close(&closing);
+    if (pthread_create(&thread, NULL, run_close, &closing) != 0)
+        return LXW_ERROR_MEMORY_MALLOC_FAILED; // with the workbook: nothing else frees one
+    pthread_join(thread, NULL);
     return closing.rc;
 }

@@ -6,7 +6,7 @@
 #include <xlsxwriter.h>
 
 // Writes and frees the workbook. The packer needs more stack than the threads that answer requests
-// have: in them workbook_close ends the service.
+// have: in them workbook_close ends the service. Without a thread it is neither written nor freed.
 lxw_error xlsx_close(lxw_workbook *book);
 
 #endif
