@@ -37,6 +37,7 @@
 enum {
     HTTP_GRACE_MS = 20000,
     JOBS_GRACE_MS = 1000,
+    NOTICE_MS = 5000, // balancers ask every second, and close idle connections after 4 (deploy/)
     LOCK_TRIES = 30,
     LOCK_WAIT_MS = 100,
     MAX_RESUME_HOURS = 8760
@@ -85,7 +86,7 @@ static void stop(uv_signal_t *signal, int number)
     for (int i = 0; i < 2; i++)
         uv_close((uv_handle_t *)&service->signals[i], NULL);
     if (store_is_shared(service->intake.store))
-        http_give_way(service->http);
+        http_give_way(service->http, service->options.trusted_proxies ? NOTICE_MS : 0);
     else
         http_drain(service->http);
     jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also releases requests that wait for jobs

@@ -68,6 +68,7 @@ struct http {
     atomic_uint uploads;
     atomic_bool draining;
     atomic_bool gives_way; // to other services, while draining
+    int64_t notice_end_ns; // until then balancers learn of that
     int never;             // in place of the socket once that is shut; -1 before
     sem_t comparing;
     struct reply_room room;
@@ -577,15 +578,30 @@ static void shut_socket(struct http *http, int in_its_place)
 }
 
 // A shut socket is always ready, so the library waits for something that never comes instead.
-void http_give_way(struct http *http)
+static void shut_door(struct http *http)
 {
     if (http->never >= 0)
         return;
-    atomic_store(&http->gives_way, true);
-    http_drain(http);
     http->never = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     listener_empty(http_port(http));
     shut_socket(http, http->never);
+}
+
+void http_give_way(struct http *http, uint64_t notice_ms)
+{
+    http->notice_end_ns = clock_mono_ns() + (int64_t)notice_ms * 1000000;
+    atomic_store(&http->gives_way, true);
+    http_drain(http);
+    if (notice_ms == 0)
+        shut_door(http);
+}
+
+static void end_notice(struct http *http)
+{
+    int64_t left_ns = http->notice_end_ns - clock_mono_ns();
+    if (left_ns > 0)
+        nanosleep(&(struct timespec){left_ns / 1000000000, left_ns % 1000000000}, NULL);
+    shut_door(http);
 }
 
 // Closes connections whose clients want nothing, after whatever is on its way was answered.
@@ -604,8 +620,10 @@ void http_stop(struct http *http, uint64_t grace_ms)
 {
     if (!http)
         return;
-    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
     http_drain(http);
+    if (atomic_load(&http->gives_way))
+        end_notice(http);
+    int64_t until = clock_mono_ns() + (int64_t)grace_ms * 1000000;
     wait_idle(http, until);
     listener_empty(http_port(http));
     if (http->connections)

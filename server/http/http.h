@@ -29,10 +29,12 @@ unsigned http_port(const struct http *http);
 // From now on new requests get 503, so that those in progress can end.
 void http_drain(struct http *http);
 
-// Where other services answer the same: from now on nothing can connect, which a balancer tells
-// from any answer, so that it sends each request elsewhere. Who had connected is accepted first.
-// What still comes on connections that are open is answered, and they end with it.
-void http_give_way(struct http *http);
+// Where other services answer the same: for notice_ms everything is answered as before, and each
+// connection ends with its answer, so that a balancer that asks whether this one is ready asks no
+// more, and has closed idle connections. Then nothing can connect, which any balancer tells from an
+// answer, so that it sends the request elsewhere. Who had connected is accepted first, and what
+// still comes on connections that are open is answered.
+void http_give_way(struct http *http, uint64_t notice_ms);
 
 // Drains for at most grace_ms, ends what is left, and frees. NULL is allowed.
 void http_stop(struct http *http, uint64_t grace_ms);

@@ -11,10 +11,10 @@ import { createServer } from "node:http";
 import { connect as open_plain } from "node:net";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
-import { free_port, NAME, start_proxy } from "./helpers/proxies.mjs";
+import { NAME, start_proxy } from "./helpers/proxies.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_program, run_status, skipped, stepscope_bin, temporary, until } from
-  "./helpers/tools.mjs";
+import { free_port, root, run_program, run_status, skipped, stepscope_bin, temporary, until }
+  from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 /** A service token with these scopes. */

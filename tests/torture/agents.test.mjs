@@ -9,8 +9,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { start_server } from "../e2e/helpers/server.mjs";
-import { root, run_status, stepscope_bin, temporary, until } from "../e2e/helpers/tools.mjs";
-import { free_port } from "./helpers/cluster.mjs";
+import { free_port, root, run_status, stepscope_bin, temporary, until }
+  from "../e2e/helpers/tools.mjs";
 import { figure, is_long, lean, torture_preload } from "./helpers/torture.mjs";
 
 const NODES = is_long ? 64 : 8;

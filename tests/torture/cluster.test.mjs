@@ -7,12 +7,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fields, file_part } from "../e2e/helpers/multipart.mjs";
 import { assert_same_answers } from "../e2e/helpers/same_answers.mjs";
+import { start_proxy } from "../e2e/helpers/proxies.mjs";
 import { start_server } from "../e2e/helpers/server.mjs";
-import { chance, fast_tmpdir, real_traces, root, skipped, temporary, until }
+import { chance, fast_tmpdir, free_port, real_traces, root, skipped, temporary, until }
   from "../e2e/helpers/tools.mjs";
 import { generate } from "../e2e/helpers/traces.mjs";
-import { free_port, Network, no_cluster, start_balancer, start_engines }
-  from "./helpers/cluster.mjs";
+import { Network, no_cluster, start_engines } from "./helpers/cluster.mjs";
 import { Health } from "./helpers/health.mjs";
 import { figure, is_long, seed } from "./helpers/torture.mjs";
 
@@ -255,8 +255,9 @@ test("three services lose nothing and do nothing twice, whatever dies", options_
     const { under, options } = await network.service();
     const cut = await start_server({ data: folder(), under, options: [...options, "--jobs", "2"] });
     await engines.sql(NOTE_EFFECTS);
-    const balancer = await start_balancer([killed, stopped, cut].map(({ port }) => port));
-    const front = Object.assign(Object.create(cut), { base: `http://127.0.0.1:${balancer.port}` });
+    const balancer = await start_proxy("nginx",
+      { nodes: [killed, stopped, cut].map(({ port }) => port) });
+    const front = Object.assign(Object.create(cut), { base: `http://127.0.0.1:${balancer.plain}` });
     const runs = await make_runs();
     const senders = new Senders(front);
     const rest = runs.flatMap(({ name, files }) => files.slice(1).map((file) => ({ name, file })));
@@ -307,6 +308,6 @@ test("three services lose nothing and do nothing twice, whatever dies", options_
     const compared = await assert_as_one_on_sqlite(runs, servers);
     figure("C1", `${compared} answers byte-equal to those of one service on SQLite`);
     await Promise.all(servers.map((server) => server.stop()));
-    balancer.stop();
+    balancer.child.kill();
     engines.kill();
   });

@@ -17,6 +17,7 @@ import { ask } from "./helpers/wire.mjs";
 const DRAIN_LIMIT_MS = 30_000;
 const EXIT_LIMIT_MS = 35_000;
 const REFUSE_LIMIT_MS = 1000;
+const NOTICE_MS = 5000; // with a balancer in front
 const UPLOADS = 20;
 const WAITING = 300;
 const GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -40,6 +41,19 @@ async function begin_uploads(server) {
   const uploads = Array.from({ length: UPLOADS }, (_, i) => begin_upload(server, `r${i}`));
   await until("all may go on", () => uploads.every(({ said }) => / 100 /.test(said)));
   return uploads;
+}
+
+/** A connection that a balancer keeps from one request to the next. */
+class KeptConnection {
+  constructor(port) {
+    this.socket = connect({ port, host: "127.0.0.1" });
+  }
+
+  /** The next answer. */
+  get() {
+    this.socket.write(GET.replace("/healthz", "/api/v1/runs"));
+    return new Promise((done) => this.socket.once("data", (bytes) => done(bytes.toString())));
+  }
 }
 
 /** Sends SIGTERM and waits until nothing new is accepted. */
@@ -154,4 +168,26 @@ test("who had connected before a stop is served where other services take over",
     const again = await start_server({ data: server.data, options });
     assert.equal((await again.get("/runs?limit=all&fields=name")).items.length, WAITING);
     await again.stop();
+  });
+
+/** Requests on new connections, as a balancer sends them that has not heard of a stop. */
+const ask_for = (server, path) => ask(server.port, [GET.replace("/healthz", path)]);
+
+test("a balancer has time to notice that a service stops, and none of its requests fails",
+  { skip: no_postgres }, async () => {
+    const options = ["--store", await (await start_postgres()).store("notice"),
+      "--auth", "off", "--trusted-proxy", "127.0.0.1"];
+    const server = await start_server({ crowd: true, options });
+    const kept = new KeptConnection(server.port);
+    assert.match(await kept.get(), /^HTTP\/1\.1 200 [^]*\r\nConnection: keep-alive\r\n/i);
+    const begin = await begin_stop(server);
+    while (performance.now() - begin < NOTICE_MS - 500) {
+      assert.equal((await ask_for(server, "/readyz")).status, 503);
+      const found = await ask_for(server, "/api/v1/runs");
+      assert.equal(found.status, 200);
+      assert.match(found.head, /\r\nConnection: close\r\n/);
+      await new Promise((done) => setTimeout(done, 250));
+    }
+    assert.match(await kept.get(), /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/);
+    assert.deepEqual(await server.ended(), { status: 0, signal: null }, server.log);
   });

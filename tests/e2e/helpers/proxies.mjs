@@ -2,27 +2,21 @@
 // nginx and Caddy with the configurations from deploy/, in which only name, ports and certificate
 // are changed.
 import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect as connect_plain } from "node:net";
 import { connect } from "node:tls";
-import { root, temporary, until } from "./tools.mjs";
+import { free_port, root, skipped, temporary, until } from "./tools.mjs";
 
 export const NAME = "traces.example";
 
+/** Why a proxy cannot be started; false if it can. @returns {string | false} */
+export const no_proxy = (which) =>
+  ["/usr/sbin", "/usr/bin"].some((folder) => existsSync(join(folder, which))) ? false
+    : skipped(`what runs behind ${which}: not installed`);
+
 const live = new Set();
 process.prependListener("exit", () => live.forEach((child) => child.kill("SIGKILL")));
-
-/** A port that nobody listens on. @returns {Promise<number>} */
-export function free_port() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
 
 /** A self-signed certificate for NAME. */
 function make_certificate(folder) {
@@ -50,12 +44,22 @@ function with_nodes(site, pattern, path, ports) {
   return site.replace(pattern, () => nodes);
 }
 
-function nginx_files(folder, { cert, key }, ports) {
-  const site = change(readFileSync(join(root, "deploy/nginx/stepscope.conf"), "utf8"), [
-    ["listen 443", `listen 127.0.0.1:${ports.tls}`],
-    ["listen 80;", `listen 127.0.0.1:${ports.plain};`],
-    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`],
+/** How nginx listens: with TLS and a redirect to it, or without both. */
+function nginx_listens(site, folder, { tls, plain }) {
+  if (!tls) {
+    return change(site, [["listen 443 ssl http2", `listen 127.0.0.1:${plain}`]])
+      .replace(/^ *ssl_.*\n/gm, "").replace(/^server \{\s+listen 80;[^}]*\}/m, "");
+  }
+  const { cert, key } = make_certificate(folder);
+  return change(site, [["listen 443", `listen 127.0.0.1:${tls}`],
+    ["listen 80;", `listen 127.0.0.1:${plain};`],
     ["/etc/ssl/stepscope/fullchain.pem", cert], ["/etc/ssl/stepscope/privkey.pem", key]]);
+}
+
+function nginx_files(folder, ports) {
+  const read = readFileSync(join(root, "deploy/nginx/stepscope.conf"), "utf8");
+  const site = change(nginx_listens(read, folder, ports), [
+    ["127.0.0.1:8080", `127.0.0.1:${ports.service}`]]);
   writeFileSync(join(folder, "site.conf"), with_nodes(site, /^map [^}]*\}\nupstream [^}]*\}/m,
     "nginx/nodes.conf", ports.nodes));
   const temp = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
@@ -64,7 +68,7 @@ function nginx_files(folder, { cert, key }, ports) {
 master_process off;
 pid ${folder}/nginx.pid;
 error_log stderr warn;
-events { worker_connections 512; }
+events { worker_connections 1024; }
 http {
   access_log off;
   ${temp}
@@ -74,11 +78,18 @@ http {
   return ["nginx", ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")]];
 }
 
-function caddy_files(folder, { cert, key }, ports) {
+/** The address of Caddy's site. */
+function caddy_listens(folder, { tls, plain }) {
+  if (!tls) return `http://:${plain} {`;
+  const { cert, key } = make_certificate(folder);
+  return `${NAME}:${tls} {\n\ttls ${cert} ${key}`;
+}
+
+function caddy_files(folder, ports) {
   const path = join(folder, "Caddyfile");
   const site = change(readFileSync(join(root, "deploy/caddy/Caddyfile"), "utf8"), [
     ["\n{\n", `\n{\n\tadmin off\n\tauto_https disable_redirects\n\tdefault_bind 127.0.0.1\n`],
-    [`\n${NAME} {`, `\n${NAME}:${ports.tls} {\n\ttls ${cert} ${key}`],
+    [`\n${NAME} {`, `\n${caddy_listens(folder, ports)}`],
     ["127.0.0.1:8080", `127.0.0.1:${ports.service}`]]);
   writeFileSync(path, with_nodes(site, /^\treverse_proxy [^]*?\n\t\}/m, "caddy/nodes.caddy",
     ports.nodes));
@@ -87,35 +98,38 @@ function caddy_files(folder, { cert, key }, ports) {
 
 const makers = { nginx: nginx_files, caddy: caddy_files };
 
-function accepts(port) {
+/** Whether a proxy takes connections. */
+function accepts({ tls, plain }) {
   return new Promise((resolve) => {
-    const to = { host: "127.0.0.1", port, servername: NAME, rejectUnauthorized: false };
-    const socket = connect(to);
+    const socket = tls
+      ? connect({ host: "127.0.0.1", port: tls, servername: NAME, rejectUnauthorized: false })
+      : connect_plain({ host: "127.0.0.1", port: plain });
     const end = (ok) => () => (socket.destroy(), resolve(ok));
-    socket.once("secureConnect", end(true)).once("error", end(false));
+    socket.once(tls ? "secureConnect" : "connect", end(true)).once("error", end(false));
   });
 }
 
 /**
- * Starts a proxy in front of a service.
- * @param {"nginx"|"caddy"} which @param {{service: number, tls: number, nodes?: number[]}} ports
+ * Starts a proxy in front of a service, or of several (nodes); without a port for TLS it takes
+ * plain HTTP.
+ * @param {"nginx"|"caddy"} which
+ * @param {{service?: number, tls?: number, nodes?: number[]}} places
  */
-export async function start_proxy(which, ports) {
+export async function start_proxy(which, places) {
   const folder = temporary(which);
   mkdirSync(folder, { recursive: true });
-  const certificate = make_certificate(folder);
-  const plain = await free_port();
-  const [program, args] = makers[which](folder, certificate, { ...ports, plain });
+  const ports = { ...places, plain: await free_port() };
+  const [program, args] = makers[which](folder, ports);
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const child = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"], env });
-  const proxy = { child, log: "", plain, cert: certificate.cert, exit: null };
+  const proxy = { child, log: "", plain: ports.plain, cert: join(folder, "cert.pem"), exit: null };
   child.stderr.on("data", (text) => (proxy.log += text));
   child.on("exit", (status) => (live.delete(child), (proxy.exit = { status })));
   live.add(child);
   for (const handle of [child, child.stderr]) handle.unref();
   await until(`${which} answers`, () => {
     if (proxy.exit) throw new Error(`${which} ended: ${proxy.log}`);
-    return accepts(ports.tls);
+    return accepts(ports);
   });
   return proxy;
 }

@@ -3,6 +3,7 @@
 // randomness.
 import { execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -99,4 +100,13 @@ export function chance(seed) {
 export function skipped(what) {
   process.stderr.write(`NOTE: SKIPPED: ${what}\n`);
   return what;
+}
+
+/** A port that nothing uses, with room above it. @returns {Promise<number>} */
+export async function free_port() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  await new Promise((done) => server.close(done));
+  return port < 60_000 ? port : free_port();
 }

@@ -1,38 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real PostgreSQL, real Ceph, nginx as the balancer, and a service whose network can be cut.
+// Real PostgreSQL, real Ceph, and a service whose network can be cut.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { no_postgres } from "../../e2e/helpers/postgres.mjs";
-import { fast_tmpdir, root, run_program, run_shell, skipped, temporary, until }
+import { no_proxy } from "../../e2e/helpers/proxies.mjs";
+import { fast_tmpdir, free_port, root, run_program, run_shell, skipped, temporary, until }
   from "../../e2e/helpers/tools.mjs";
 
 const CLUSTER = join(root, "deploy/cluster");
-
-/** Why there is no balancer; false if there is one. @type {string | false} */
-export const no_balancer = existsSync("/usr/sbin/nginx") ? false
-  : skipped("what needs a balancer: install nginx-light");
 
 const LACKS = [
   [process.getuid?.() !== 0, "root, for network namespaces"],
   [no_postgres, "PostgreSQL: install postgresql"],
   [!existsSync("/usr/bin/radosgw"), "Ceph: install ceph-mon, ceph-osd and radosgw"],
-  [no_balancer, "nginx: install nginx-light"],
+  [no_proxy("nginx"), "nginx: install nginx-light"],
 ];
 const lack = LACKS.find(([is_missing]) => is_missing);
 
 /** Why there is no cluster; false if there is one. @type {string | false} */
 export const no_cluster = lack ? skipped(`the cluster needs ${lack[1]}`) : false;
-
-/** A port that nothing uses, with room above it. @returns {Promise<number>} */
-export async function free_port() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => server.once("listening", done));
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  await new Promise((done) => server.close(done));
-  return port < 60_000 ? port : free_port();
-}
 
 /** PostgreSQL and Ceph. */
 class Engines {
@@ -190,30 +178,4 @@ export class Network {
   set(what, state) {
     return run_program("ip", ["link", "set", this.cable(what).end, state]);
   }
-}
-
-/** nginx with the files of deploy/, without TLS. @param {number[]} ports */
-export async function start_balancer(ports) {
-  const folder = temporary("nginx");
-  const port = await free_port();
-  const read = (name) => readFileSync(join(root, "deploy/nginx", name), "utf8");
-  const upstream = read("nodes.conf").replace(/ *server .*\n/g, "")
-    .replace(/upstream \w+ \{\n    (least_conn|hash).*/g, (line) => [line, ...ports.map((one) =>
-      `    server 127.0.0.1:${one} max_fails=2 fail_timeout=5s;`)].join("\n"));
-  const site = read("stepscope.conf").replace(/^map [^}]*\}\nupstream [^}]*\}/m, "")
-    .replace(/listen 443.*/, `listen 127.0.0.1:${port};`).replace(/^ *ssl_.*\n/gm, "")
-    .replace(/server \{\s+listen 80;[^}]*\}/, "");
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((what) =>
-    `${what}_temp_path ${folder}/${what};`).join("\n");
-  mkdirSync(join(folder, "logs"));
-  writeFileSync(join(folder, "nginx.conf"), `user root; worker_processes 1; daemon off;
-    pid ${folder}/pid; error_log ${folder}/error.log warn; events { worker_connections 1024; }
-    http { access_log off; ${paths} ${upstream} ${site} }`);
-  const child = spawn("/usr/sbin/nginx", ["-p", folder, "-c", join(folder, "nginx.conf")],
-    { stdio: "ignore" });
-  child.unref();
-  process.once("exit", () => child.kill());
-  await until("nginx answers", () => run_shell(`curl -s http://127.0.0.1:${port}/healthz`)
-    .catch(() => ""));
-  return { port, stop: () => child.kill() };
 }
