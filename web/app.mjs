@@ -4,6 +4,7 @@ import { html, render, useEffect, useErrorBoundary, useState } from "./base/ui.m
 import { start_router, use_route } from "./base/router.mjs";
 import { TopBar } from "./chrome/top_bar.mjs";
 import { HelpDialog } from "./chrome/help_dialog.mjs";
+import { SignedOut } from "./chrome/signed_out.mjs";
 import { StorageStrip } from "./chrome/storage_strip.mjs";
 import { UploadPanel } from "./chrome/upload_panel.mjs";
 import { DropTarget } from "./chrome/drop_target.mjs";
@@ -110,6 +111,7 @@ function App() {
     <a class="skip" href="#main">Skip to content</a>
     <button type="button" class="skip" onClick=${focus_main_view}>Skip to the main view</button>
     <${TopBar} route=${route} onhelp=${() => set_help(true)} />
+    <${SignedOut} />
     <${StorageStrip} />
     <main id="main" tabindex="-1">${missing ? html`<${Refused} scope=${missing} />`
       : html`<${Page} key=${route.page} route=${route} />`}</main>

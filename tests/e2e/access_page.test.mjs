@@ -132,6 +132,31 @@ test("the audit log shows who did what, and finds it", async () => {
   });
 });
 
+test("a session that ends leaves the page and what is typed, until one signs in", async () => {
+  const { page, faults, close } = await open_page(browser, server.base);
+  await page.clock.install();
+  await visit(page, "/login?next=/runs/first/data");
+  await sign_in(page, tokens.admin);
+  await page.getByLabel("Name", { exact: true }).fill("typed");
+  await page.context().clearCookies();
+  await page.clock.fastForward(60_000); // the count of alerts is asked for
+  const notice = page.getByRole("alert").filter({ hasText: "Signed out" });
+  await notice.waitFor();
+  assert.equal(new URL(page.url()).pathname, "/runs/first/data");
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "typed");
+  assert.deepEqual(await axe_faults(page), []);
+  const [other] = await Promise.all([page.context().waitForEvent("page"),
+    notice.getByRole("link", { name: "Sign in" }).click()]);
+  await sign_in(other, tokens.admin);
+  await heading(other, "Runs").waitFor();
+  await page.evaluate(() => dispatchEvent(new Event("focus")));
+  await notice.waitFor({ state: "detached" });
+  assert.equal(await page.getByLabel("Name", { exact: true }).inputValue(), "typed");
+  // The browser itself logs each 401 to its console.
+  assert_clean(faults.filter((fault) => !fault.includes("401")), "signed out");
+  await close();
+});
+
 test("pages leave out what one may not do", async () => {
   const seen = async (page) => {
     const links = await page.getByRole("navigation", { name: "Main" }).getByRole("link")

@@ -24,11 +24,17 @@ const UNREACHABLE = {
   fix: "Check that stepscope is running and reachable at this address.",
 };
 
-/** A session that has ended, or a revoked token: sign in again. */
-function leave_for_login() {
-  if (location.pathname !== "/login") {
-    location.assign(login_path(location.pathname + location.search));
-  }
+/** Whether the session has ended since something was shown; that stays, as does what is typed. */
+export const signed_out = create_store(false);
+
+/** The path of the last page for which there was a reply. */
+const answered = create_store("");
+
+/** A session that has ended, or a revoked token: a page that shows nothing yet loses nothing. */
+function note_signed_out() {
+  const { pathname, search } = location;
+  if (answered.get() === pathname) signed_out.set(true);
+  else if (pathname !== "/login") location.assign(login_path(pathname + search));
 }
 
 /** Input on this page would be lost by going to the sign-in page. */
@@ -81,10 +87,14 @@ async function request(path, options) {
 /** @type {Map<string, {etag: string|null, data: any, at: number}>} */
 const kept = new Map();
 
+/** Keeps a reply, unless one to a later request came first; returns the later one. */
 function keep(path, reply) {
+  const known = kept.get(path);
+  if (known && known.at > reply.at) return known;
   kept.delete(path);
   kept.set(path, reply);
   if (kept.size > KEPT_REPLIES) kept.delete(kept.keys().next().value);
+  return reply;
 }
 
 /** GETs JSON with the ETag of the last reply; on a 304 returns that reply itself. */
@@ -94,11 +104,12 @@ async function get_json(path, signal, keeps) {
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
   if (response.status === 304 && known) return known;
-  if (response.status === 401) leave_for_login();
+  if (response.status === 401) note_signed_out();
   if (!response.ok) throw await problem_of(response);
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response), at };
-  if (keeps) keep(path, reply);
-  return reply;
+  if (!keeps) return reply;
+  answered.set(globalThis.location?.pathname);
+  return keep(path, reply);
 }
 
 /** Requests in flight, by path: parts of a page that ask for the same share one. */
@@ -142,7 +153,7 @@ export function api_get(path, signal, { keeps = true } = {}) {
 /** GETs bytes. @param {string} path below /api/v1 @returns {Promise<ArrayBuffer>} */
 export async function api_bytes(path) {
   const response = await request(path, { cache: "no-store" });
-  if (response.status === 401) leave_for_login();
+  if (response.status === 401) note_signed_out();
   if (!response.ok) throw await problem_of(response);
   try {
     return await response.arrayBuffer();
@@ -277,7 +288,9 @@ function start_watch(path, report, poll, fresh) {
       report({ ...last, problem: null });
     } catch (problem) {
       if (stop.signal.aborted) return;
-      report({ ...last, problem });
+      const is_out = problem.status === 401 && signed_out.get();
+      report({ ...last, problem: is_out && last.data !== null ? null : problem });
+      if (is_out) return; // asked again once signed in
     }
     const wait = stop.signal.aborted ? null : (poll.current?.(last.data) ?? null);
     if (wait !== null) timer = setTimeout(ask_when_visible, wait);

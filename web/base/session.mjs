@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is using this page and what they may do; the server decides, pages only hide what it would
 // refuse.
-import { api_get, api_send } from "./api.mjs";
+import { api_get, api_send, changed_by_server, signed_out } from "./api.mjs";
 import { login_path } from "./address.mjs";
 import { use_store } from "./hooks.mjs";
 import { create_store } from "./ui.mjs";
@@ -23,6 +23,15 @@ const store = create_store(UNKNOWN);
 export async function load_session() {
   const reply = await api_get("/session", undefined, { keeps: false }).catch(() => null);
   if (reply) store.set(reply.data);
+}
+
+/** Goes on with a session that another page has started: all that is shown is asked for again. */
+export async function look_for_session() {
+  const reply = await api_get("/session", undefined, { keeps: false }).catch(() => null);
+  if (!reply || reply.data.kind === "nobody") return;
+  store.set(reply.data);
+  signed_out.set(false);
+  changed_by_server();
 }
 
 /** @returns {Session} */
