@@ -71,6 +71,17 @@ test("a file that failed is no rank", () =>
     assert.match(await page.locator(".identity").innerText(), /1 rank( of 1)?, 1 file failed/);
   }));
 
+test("the overview of a run without a trace has the figures of its log", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    const figures = async (path) => {
+      await visit(page, path);
+      return page.locator("main dl.kpis .kpi").allInnerTexts();
+    };
+    const shown = await figures("/runs/titan");
+    assert.match(shown.join("\n"), /Step time[^]*Tokens\/s per GPU[^]*Loss/);
+    assert.deepEqual(shown, await figures("/runs/titan/training"));
+  }));
+
 test("it fits a narrow screen", () =>
   on_clean_page(browser, server.base, { viewport: NARROW }, async (page) => {
     await visit(page, "/runs/titan/training");

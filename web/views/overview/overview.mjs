@@ -24,7 +24,8 @@ import { fullest_device } from "../memory/memory_model.mjs";
 import { ends_early } from "../run/trust_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { Phases } from "./phases.mjs";
-import { LogLead, NoResult } from "../run/rank_page.mjs";
+import { NoResult } from "../run/rank_page.mjs";
+import { LogOverview } from "../run/log_figures.mjs";
 import { RankRows } from "../ranks/rank_rows.mjs";
 import { is_whole } from "../run/lead_model.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
@@ -237,7 +238,7 @@ function Measured({ data, run }) {
 
 function Content({ data, run }) {
   const { summary, trust } = data;
-  if (!summary) return html`${data.run.evidence > 0 && html`<${LogLead} run=${run} />`}
+  if (!summary) return html`${data.run.evidence > 0 && html`<${LogOverview} run=${run} />`}
     <${NoResult} run=${data.run} />`;
   if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
   return html`<${NoDevice} run=${run} trust=${trust} rank=${summary.headline_rank} />`;

@@ -2,10 +2,9 @@
 // A page about one rank: which one, and what is shown while there are no figures.
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
-import { Card, Empty, Lead } from "../../widgets/widgets.mjs";
+import { Card, Empty } from "../../widgets/widgets.mjs";
 import { evidence_pages } from "./evidence_model.mjs";
 import { Lacks } from "./lacks.mjs";
-import { log_sentence } from "./log_model.mjs";
 import { RangeBar } from "./range_pick.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
 import { RunFrame } from "./run_frame.mjs";
@@ -23,12 +22,6 @@ function Elsewhere({ run, page }) {
   return html`${pages.map(({ key, what, label }, i, { length }) => html`${i === 0
     ? "What its files say of " : i === length - 1 ? " and of " : ", of "}${what}${
     i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`)}.${" "}`;
-}
-
-/** The training log of a run without a trace, in a sentence; nothing without one. */
-export function LogLead({ run }) {
-  const { rows } = use_table(run, "logs", { sort: "-steps", limit: "1" });
-  return rows.length > 0 && rows[0].steps > 0 && html`<${Lead} text=${log_sentence(rows[0])} />`;
 }
 
 /** Shown before, or without, a result; `page` is where, if it shows what other files say. */

@@ -2,13 +2,13 @@
 // What the training logs of a run say: loss and speed over steps, slow steps, events, settings.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, capital, count, number, percent, plural, time_text } from
-  "../../base/format.mjs";
+import { capital, plural } from "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
-import { Card, Empty, ExportLinks, Figure, Lead, Loaded, Loading } from "../../widgets/widgets.mjs";
+import { Card, Empty, ExportLinks, Loaded, Loading } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
-import { log_sentence, loss_digits } from "../run/log_model.mjs";
+import { COMPUTED, LogFigures } from "../run/log_figures.mjs";
+import { main_log } from "../run/log_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
@@ -18,44 +18,14 @@ import { Monitors } from "./monitors.mjs";
 import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_text, marks_of,
-  profiled_text, series_of } from "./training_model.mjs";
+  series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
-const COMPUTED = { source: "computed", limit: "all" };
 const UNKNOWN = { item: "model_flops_unknown", limit: "all" };
-
-/** What follows from the speed and the size of the model, where the log does not print it. */
-function Computed({ rows }) {
-  const found = rows.filter(({ basis }) => basis !== null);
-  return found.map(({ metric, value, basis }) => (metric === "mfu"
-    ? html`<${Figure} key=${metric} label="MFU" help=${basis} value=${percent(value)}>from
-        tokens/s<//>`
-    : html`<${Figure} key=${metric} label="TFLOP/s per GPU" help=${basis}
-        value=${number(value)}>from tokens/s<//>`));
-}
 
 /** Why nothing follows: "MFU is not computed from tokens per second: ...". */
 const Unknown = ({ rows }) => rows.map(({ detail }) =>
   html`<p key=${detail} class="footnote">${capital(detail)}.</p>`);
-
-/** The figures of the log with the most steps; those that it does not print are left out. */
-function Figures({ log, help, traced_ns, computed }) {
-  const note = (key, text) => log[key] !== null && text(log[key]);
-  const shown = [
-    ["step_median_ns", "Step time", time_text, [note("step_p95_ns", (ns) => `p95 ${time_text(ns)}`),
-      profiled_text(log.step_median_ns, traced_ns)].filter(Boolean).join("; ")],
-    ["tokens_per_s", "Tokens/s per GPU", number],
-    ["samples_per_s", "Samples/s", number,
-      note("global_batch", (n) => `${count(n)} samples per step`)],
-    ["tflops", "TFLOP/s per GPU", number, note("mfu_share", (mfu) => `MFU ${percent(mfu)}`)],
-    ["last_loss", "Loss", loss_digits, note("first_loss", (x) => `from ${loss_digits(x)}`)],
-    ["memory_bytes", "Memory", bytes, "most on one GPU"],
-    ["power_w", "Power", (watts) => `${number(watts)} W`, "of one GPU"],
-  ].filter(([key]) => log[key] !== null);
-  return html`<dl class="kpis">${shown.map(([key, label, text, below]) => html`<${Figure}
-    key=${key} label=${label} help=${help[key]} value=${text(log[key])}>${below}<//>`)}
-    <${Computed} rows=${computed} /></dl>`;
-}
 
 function Curves({ rows, events, log }) {
   const [query, change] = use_query({ metric: "loss", by: "step" });
@@ -229,7 +199,7 @@ function Content({ run, summary }) {
   const all = [logs, curve, events, slow, phases, settings, results, monitors, series, verdict,
     groups, ranks, progress, monitored, monitored_series, computed, unknown];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
-    const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
+    const log = main_log(logs.rows);
     const has_steps = live.data?.points.length > 0;
     const is_empty = !has_steps && [logs, phases, settings, results, monitors, monitored, verdict]
       .every(({ rows }) => rows.length === 0);
@@ -238,16 +208,15 @@ function Content({ run, summary }) {
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
         progress=${progress} />
       ${has_steps && html`<${LiveSteps} live=${live.data} />`}
-      ${log && log.steps > 0 && html`<${Lead} text=${log_sentence(log)} />
-      <${Figures} log=${log} help=${logs.frame.help}
-        traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />
+      ${log && html`<${LogFigures} logs=${logs} computed=${computed.rows}
+        traced_ns=${summary?.step_median_ns ?? null} />
       <${Unknown} rows=${unknown.rows} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
       <${RankMonitors} run=${run} ranks=${monitored} series=${monitored_series} />
       <${Monitors} monitors=${monitors} series=${series}
-        leads=${!(log?.steps > 0) && !has_steps && verdict.rows.length === 0} />
+        leads=${!log && !has_steps && verdict.rows.length === 0} />
       <${Phases} table=${phases} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />

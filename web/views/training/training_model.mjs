@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import { count, number, percent_signed, plural, sentence, time_like, time_text }
-  from "../../base/format.mjs";
+import { count, number, plural, sentence, time_like, time_text } from
+  "../../base/format.mjs";
 import { loss_digits } from "../run/log_model.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
@@ -70,16 +70,6 @@ export function marks_of(events, axis) {
       && event[key] !== undefined).slice(0, MOST_MARKS)
     .map((event) => ({ x: event[key], tone: event.kind,
       label: event.text ? `${event_label(event.kind)}: ${event.text}` : event_label(event.kind) }));
-}
-
-/**
- * How much longer steps take in the trace than in the log: what profiling costs, unless the trace
- * is of other steps. "" without both.
- * @param {number|null} logged_ns @param {number|null} traced_ns
- */
-export function profiled_text(logged_ns, traced_ns) {
-  if (!(logged_ns > 0) || !(traced_ns > 0)) return "";
-  return `${time_text(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { log_sentence } from "../../../../../web/views/run/log_model.mjs";
+import { log_sentence, profiled_text } from "../../../../../web/views/run/log_model.mjs";
 import { AXES, METRICS, chosen_of, known_of, longest_log, loss_text, marks_of, race,
-  race_text, profiled_text, series_of } from "../../../../../web/views/training/training_model.mjs";
+  race_text, series_of } from "../../../../../web/views/training/training_model.mjs";
 
 const row = (step, loss, more = {}) => ({ file: "a.log", segment: 0, step, steps: 1, loss,
   time_ns: step * 2e9, ...more });
