@@ -291,8 +291,8 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
         ops += trace->kind[e] == EVENT_CPU_OP;
     arena_init(&scratch, facts->budget);
     finding.title = arena_printf(&scratch, err,
-                                 "no device work was recorded: %lld host operators among %u events",
-                                 (long long)ops, trace->event_count);
+                                 "no device work was recorded: %s host operators among %s events",
+                                 count_text(ops).text, count_text(trace->event_count).text);
     evidence_add(&evidence, "recording", "device_events are missing from the recording");
     finding.evidence = evidence_end(&evidence, &scratch, err);
     const struct unread_devices *unread = unread_devices_of(trace);

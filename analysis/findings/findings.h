@@ -13,7 +13,7 @@ struct finding_case {
     struct arena *arena;         // for texts and contexts of claims
     int64_t steps;               // steady steps, 1 or more
     int64_t step_ns;             // the typical one: their mean without odd ones
-    const char *per;             // "per step", or "in the whole window" without step marks
+    const char *per;             // "per step", or "in the recording" without step marks
     const struct finding *found; // by the rules above, for those that read it; they do not move
     size_t found_count;
     const int64_t *gap_ns;           // of each gap in facts.gaps: its time in steady steps

@@ -261,13 +261,13 @@ static bool describe_misaligned(const struct finding_case *the_case, const struc
     kernel_decode(kernel, &decoded);
     bool known = gemm_shape_reason(&row->work, kernel, 0, &reason);
     finding->confidence = known ? "high" : "medium";
-    finding->title =
-        arena_printf(the_case->arena, err,
-                     "%s %s in products of %u shape%s whose operands are not aligned: at "
-                     "most %s to gain (%.1f %%)",
-                     time_text(all->steady_ns / the_case->steps).text, the_case->per, all->rows,
-                     all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
-                     findings_percent(the_case, finding->cost_ns));
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "%s %s in products of %s shape%s whose operands are not aligned: at "
+        "most %s to gain (%.1f %%)",
+        time_text(all->steady_ns / the_case->steps).text, the_case->per, count_text(all->rows).text,
+        all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
+        findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "roofline", "most in %.*s %s: %s %s", (int)op.len, op.at,
                  row->work.problem,
                  time_text(all->work->steady_ns[all->worst] / the_case->steps).text, the_case->per);

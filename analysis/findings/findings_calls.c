@@ -153,9 +153,9 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
         findings_per_step(the_case, all->slow, count), the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text,
-                 "most time is lost in %.*s: usually %s at its place, at worst %s, of %u calls",
+                 "most time is lost in %.*s: usually %s at its place, at worst %s, of %s calls",
                  (int)name.len, name.at, time_text(all->usual_ns[worst]).text,
-                 time_text(time_of(&facts->devices[worst])).text, past - first);
+                 time_text(time_of(&facts->devices[worst])).text, count_text(past - first).text);
     evidence_add(&evidence, "collectives",
                  "during %.0f %% of the slow calls' time communication runs as well",
                  100 * (double)all->beside_ns / (double)all->slow_ns);

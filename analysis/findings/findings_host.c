@@ -91,9 +91,9 @@ static void tell_recording(const struct finding_case *the_case, const struct fin
     int64_t ns = all_ns < finding->cost_ns ? all_ns : finding->cost_ns;
     if (ns)
         evidence_add(evidence, "steps",
-                     "%lld operators were recorded %s, which takes the host about %s: "
+                     "%s operators were recorded %s, which takes the host about %s: "
                      "without the profiler the device waits %s or more",
-                     (long long)operators, the_case->per, time_text(all_ns).text,
+                     count_text(operators).text, the_case->per, time_text(all_ns).text,
                      time_text(finding->cost_ns - ns).text);
 }
 
@@ -312,15 +312,16 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
     put_share(the_case, finding, true, share);
     finding->gain = gain_of(the_case->facts);
     finding->confidence = syncs ? "low" : "medium";
-    finding->title = arena_printf(the_case->arena, err,
-                                  "%lld launches per step, always the same, cost %s that a graph "
-                                  "would save (%s)",
-                                  (long long)sum.least, time_text(finding->cost_ns).text, share);
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "%s launches per step, always the same, cost %s that a graph "
+                     "would save (%s)",
+                     count_text(sum.least).text, time_text(finding->cost_ns).text, share);
     finding->evidence =
         findings_fact(the_case, "launch_delays", err,
-                      "each of %lld steady steps launches %lld device events, "
+                      "each of %s steady steps launches %s device events, "
                       "%.0f %% of them from graphs%s",
-                      (long long)the_case->steps, (long long)sum.least,
+                      count_text(the_case->steps).text, count_text(sum.least).text,
                       100 * (double)sum.replayed / (double)sum.launches,
                       syncs ? "; the steps synchronize, which a graph cannot contain" : "");
     return finding->title && finding->evidence;

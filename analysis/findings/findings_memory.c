@@ -90,10 +90,10 @@ static bool check_leak(const struct finding_case *the_case, bool *fires, struct 
     finding->evidence =
         findings_fact(the_case, "memory_timeline", err,
                       "95 %% interval from %s to %s per step; %s gained over "
-                      "%lld steady steps",
+                      "%s steady steps",
                       bytes_text(table_cell(at.table, at.row, MEMORY_LEAK_LOW)->f).text,
                       bytes_text(table_cell(at.table, at.row, MEMORY_LEAK_HIGH)->f).text,
-                      bytes_text((double)growth).text, (long long)steps);
+                      bytes_text((double)growth).text, count_text((int64_t)steps).text);
     return finding->title && finding->evidence;
 }
 

@@ -151,9 +151,10 @@ static bool describe(const struct finding_case *the_case, struct inefficient *al
                           multiprocessors(the_case), &reason);
     finding->confidence = known ? "medium" : "low";
     finding->title = arena_printf(
-        the_case->arena, err, "%s of %u shape%s far below the roofline: %s %s to gain (%.1f %%)",
-        all->about->what, all->rows, all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
-        the_case->per, findings_percent(the_case, finding->cost_ns));
+        the_case->arena, err, "%s of %s shape%s far below the roofline: %s %s to gain (%.1f %%)",
+        all->about->what, count_text(all->rows).text, all->rows == 1 ? "" : "s",
+        time_text(finding->cost_ns).text, the_case->per,
+        findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "roofline",
                  "most in %.*s %s (%s): %.*f %% of the roofline where %.0f %% is achievable",
                  (int)op.len, op.at, row->work.problem, precision_word(row->work.precision),

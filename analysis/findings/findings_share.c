@@ -67,7 +67,7 @@ bool findings_case_make(const struct facts *facts, const struct report *report, 
         .arena = arena,
         .steps = facts->steady_count,
         .step_ns = step_ns,
-        .per = facts->marked ? "per step" : "in the whole window",
+        .per = facts->marked ? "per step" : "in the recording",
         .gap_ns = times.gap_ns,
     };
     return true;

@@ -4,7 +4,6 @@
 #include "analysis/comm/comm_calls.h"
 #include "analysis/findings/findings.h"
 
-#include <inttypes.h>
 
 struct small {
     const struct facts *facts;
@@ -95,15 +94,15 @@ static bool describe(const struct finding_case *the_case, const struct small *sm
         findings_per_step(the_case, small->count, count), the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "comm_sizes",
-                 "on average %" PRId64 " bytes in %s; the best bandwidth in this trace is "
+                 "on average %s bytes in %s; the best bandwidth in this trace is "
                  "%.1f GB/s",
-                 small->bytes / small->count, time_text(small->total_ns / small->count).text,
-                 small->best);
-    evidence_add(
-        &evidence, "collectives",
-        "the longest, %s of %" PRId64
-        " bytes, takes %s, waiting for other ranks included, which one trace cannot separate",
-        kind, small->calls.sizes[worst].bytes, time_text(time_of(small, small->worst)).text);
+                 count_text(small->bytes / small->count).text,
+                 time_text(small->total_ns / small->count).text, small->best);
+    evidence_add(&evidence, "collectives",
+                 "the longest, %s of %s bytes, takes %s, waiting for other ranks included, which "
+                 "one trace cannot separate",
+                 kind, count_text(small->calls.sizes[worst].bytes).text,
+                 time_text(time_of(small, small->worst)).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }

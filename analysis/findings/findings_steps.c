@@ -256,9 +256,9 @@ static bool check_unstable(const struct finding_case *the_case, bool *fires,
     finding->confidence = "medium";
     finding->title = arena_printf(
         the_case->arena, err,
-        "%u of %lld steps are slow: %s per step on average (%.1f %%); p95 / median is %.2f",
-        all->count, (long long)the_case->steps, time_text(finding->cost_ns).text,
-        findings_percent(the_case, finding->cost_ns), ratio);
+        "%s of %s steps are slow: %s per step on average (%.1f %%); p95 / median is %.2f",
+        count_text(all->count).text, count_text(the_case->steps).text,
+        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns), ratio);
     return finding->title && describe(the_case, all, finding, err);
 }
 

@@ -17,7 +17,8 @@ double findings_percent(const struct finding_case *the_case, int64_t ns)
 const char *findings_per_step(const struct finding_case *the_case, int64_t total, char text[32])
 {
     bool whole = total % the_case->steps == 0;
-    snprintf(text, 32, "%.*f", whole ? 0 : 1, (double)total / (double)the_case->steps);
+    double each = (double)total / (double)the_case->steps;
+    snprintf(text, 32, "%s", mean_text(each, whole ? 0 : 1).text);
     return text;
 }
 

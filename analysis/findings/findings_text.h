@@ -41,7 +41,7 @@ const char *number_list(const int64_t *numbers, size_t count, struct arena *aren
 // A part of the step in percent, for titles and facts.
 double findings_percent(const struct finding_case *the_case, int64_t ns);
 
-// Writes total per steady step as "12" or "12.5" and returns text, which has room for 32 bytes.
+// Writes total per steady step as "12" or "1,234.5" and returns text, which has room for 32 bytes.
 const char *findings_per_step(const struct finding_case *the_case, int64_t total, char text[32]);
 
 #endif

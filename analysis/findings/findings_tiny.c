@@ -3,7 +3,6 @@
 #include "analysis/findings/findings.h"
 #include "analysis/trace/short_kernels.h"
 
-#include <inttypes.h>
 
 struct tiny {
     const struct finding_case *the_case;
@@ -78,10 +77,10 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
     finding->confidence = mostly_replayed                ? "low"
                           : tiny.wait_ns > tiny.owned_ns ? "high"
                                                          : "medium";
-    finding->title = arena_printf(the_case->arena, err,
-                                  "%" PRId64 " kernels %s run under 10 us and cost %s (%.1f %%)",
-                                  tiny.short_calls / the_case->steps, the_case->per,
-                                  time_text(cost_ns).text, findings_percent(the_case, cost_ns));
+    finding->title =
+        arena_printf(the_case->arena, err, "%s kernels %s run under 10 us and cost %s (%.1f %%)",
+                     count_text(tiny.short_calls / the_case->steps).text, the_case->per,
+                     time_text(cost_ns).text, findings_percent(the_case, cost_ns));
     finding->evidence = findings_fact(
         the_case, "short_kernels", err,
         "%.0f %% of the compute kernels are short; they run %s %s, and the device waits %s "

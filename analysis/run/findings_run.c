@@ -308,6 +308,17 @@ static bool add_alone(const struct run_case *the_case, struct report *report, st
     return add_hardware(the_case, INT64_MIN, below_ns, report, err);
 }
 
+// Whether the headline rank's trace has steps; without them its whole recording counts as one.
+static bool has_steps(const struct run_findings *of, const struct report *report)
+{
+    const struct table *trust = report_find(report, "trust");
+    for (size_t i = 0; trust && i < trust->row_count; i++)
+        if (table_is(trust, i, RUN_TRUST_ITEM, STR("no_steps")) &&
+            table_i64(trust, i, RUN_TRUST_RANK, -1) == of->headline)
+            return false;
+    return true;
+}
+
 static struct run_case case_of(const struct run_findings *of, const struct report *report,
                                struct arena *arena)
 {
@@ -318,6 +329,7 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .headline = of->headline,
         .steps = of->steps > 0 ? of->steps : 1,
         .all_steps = of->all_steps > 0 ? of->all_steps : 1,
+        .per = has_steps(of, report) ? "per step" : "in the recording",
         .ranks = of->ranks,
         .own = of->own,
         .rates = of->rates,

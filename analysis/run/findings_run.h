@@ -25,6 +25,7 @@ struct run_case {
     struct budget *budget;
     int64_t headline;                 // rank
     int64_t steps;                    // its steady steps, 1 or more
+    const char *per;                  // "per step", or "in the recording" without step marks
     int64_t all_steps;                // all of its steps, 1 or more
     int64_t step_ns;                  // mean steady step
     int64_t part_ns[RUN_PART_COUNT];  // parts of step_ns, of the headline rank

@@ -93,11 +93,11 @@ static bool check_imbalance(const struct run_case *the_case, bool *fires, struct
     finding->confidence = "medium";
     finding->title = arena_printf(
         the_case->arena, err,
-        "compute is unevenly spread over ranks: %.0f %% balanced, %s per step to save (%.1f %%)",
-        100 * balance.mean_ns / balance.largest_ns, time_text(finding->cost_ns).text,
+        "compute is unevenly spread over ranks: %.0f %% balanced, %s %s to save (%.1f %%)",
+        100 * balance.mean_ns / balance.largest_ns, time_text(finding->cost_ns).text, the_case->per,
         run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "ranks", "%s per step on rank %" PRId64 ", %s on average over all",
-                 time_text((int64_t)balance.largest_ns).text, balance.rank,
+    evidence_add(&evidence, "ranks", "%s %s on rank %" PRId64 ", %s on average over all",
+                 time_text((int64_t)balance.largest_ns).text, the_case->per, balance.rank,
                  time_text((int64_t)balance.mean_ns).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -178,9 +178,9 @@ static bool tell_bubble(const struct run_case *the_case, const struct bubble *bu
     finding->title =
         arena_printf(the_case->arena, err,
                      "pipeline stages are without compute %.1f %% of the time, %.1f %% would be "
-                     "ideal: %s per step to save (%.1f %%)",
+                     "ideal: %s %s to save (%.1f %%)",
                      100 * bubble->share, 100 * bubble->ideal, time_text(finding->cost_ns).text,
-                     run_percent(the_case, finding->cost_ns));
+                     the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "pipeline",
                  "%zu stages, %" PRId64
                  " micro-batches, a bubble of %s in %s on average over the stages",

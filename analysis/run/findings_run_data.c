@@ -16,9 +16,10 @@ static bool check_missing(const struct run_case *the_case, bool *fires, struct f
     finding->severity = "info";
     finding->confidence = "high";
     finding->title =
-        arena_printf(the_case->arena, err, "%" PRId64 " of %" PRId64 " ranks have no trace",
-                     missing, missing + (int64_t)the_case->ranks);
-    evidence_add(&evidence, "ranks", "%zu ranks have a trace", the_case->ranks);
+        arena_printf(the_case->arena, err, "%s of %s ranks have no trace", count_text(missing).text,
+                     count_text(missing + (int64_t)the_case->ranks).text);
+    evidence_add(&evidence, "ranks", "%s ranks have a trace",
+                 count_text((int64_t)the_case->ranks).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }

@@ -5,7 +5,6 @@
 #include "analysis/report/tables.h"
 #include "ingest/base/orders.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -186,10 +185,9 @@ static bool tell_throttled_ranks(const struct run_case *the_case,
         return false;
     finding->confidence = found->doubt ? "medium" : "high";
     finding->title = arena_printf(
-        the_case->arena, err,
-        "the clock of rank%s %s is throttled by %s: at most %s per step (%.1f %%)",
+        the_case->arena, err, "the clock of rank%s %s is throttled by %s: at most %s %s (%.1f %%)",
         found->count > 1 ? "s" : "", list, reason->null ? "the hardware" : reason->s.at,
-        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "training", "in %.0f %% of the time of its steps, at %.0f MHz",
                  100 * table_f64(found->rows, found->worst, RUN_RANK_MONITORS_THROTTLED_SHARE, 0),
                  mhz);
@@ -217,9 +215,9 @@ static bool tell_throttling(const struct run_case *the_case, const struct thrott
         return false;
     finding->confidence = isnan(free_mhz) ? "low" : "medium";
     finding->title = arena_printf(
-        the_case->arena, err, "the clock of %s is throttled by %s: at most %s per step (%.1f %%)",
-        gpus, reason->null ? "the hardware" : reason->s.at, time_text(finding->cost_ns).text,
-        run_percent(the_case, finding->cost_ns));
+        the_case->arena, err, "the clock of %s is throttled by %s: at most %s %s (%.1f %%)", gpus,
+        reason->null ? "the hardware" : reason->s.at, time_text(finding->cost_ns).text,
+        the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "training", "in %.0f %% of the samples, at %.0f instead of %.0f MHz",
                  100 * number_of(monitors, found->worst, MONITORS_THROTTLED_SHARE),
                  number_of(monitors, found->worst, MONITORS_THROTTLED_MHZ),

@@ -97,14 +97,15 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
     finding->explained_by = explained_by(the_case, rank);
     finding->title =
         arena_printf(the_case->arena, err,
-                     "rank %" PRId64 " waits %s per step for its data, the others %s: all ranks "
+                     "rank %" PRId64 " waits %s %s for its data, the others %s: all ranks "
                      "wait for it (%.1f %%)",
-                     rank, time_text(most->key).text, time_text(others_ns).text,
+                     rank, time_text(most->key).text, the_case->per, time_text(others_ns).text,
                      run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "ranks",
-                 "its device idles %s per step while it loads data, that of "
+                 "its device idles %s %s while it loads data, that of "
                  "the median of %zu other ranks %s",
-                 time_text(most->key).text, loading.count - 1, time_text(others_ns).text);
+                 time_text(most->key).text, the_case->per, loading.count - 1,
+                 time_text(others_ns).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->subject && finding->title && finding->evidence;
 }

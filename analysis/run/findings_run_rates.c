@@ -65,9 +65,9 @@ static void add_evidence(const struct slow_ranks *slow, struct evidence *evidenc
     const struct rank_rate *rate = slow->slowest;
     struct str shown = {rate->kernel.at, rate->kernel.len < 64 ? rate->kernel.len : 64};
     evidence_add(evidence, "ranks",
-                 "rank %" PRId64 ": %u kernels take longer; its time for the work shared with the "
+                 "rank %" PRId64 ": %s kernels take longer; its time for the work shared with the "
                  "others is %.2f times theirs",
-                 rate->rank, rate->kernels, rate->ratio);
+                 rate->rank, count_text(rate->kernels).text, rate->ratio);
     evidence_add(evidence, href_of_kernel(rate->kernel).text,
                  "most in %.*s: %s per call there, %s elsewhere", (int)shown.len, shown.at,
                  time_text(rate->call_ns).text, time_text(rate->usual_ns).text);
@@ -91,10 +91,10 @@ static bool tell(const struct run_case *the_case, const struct slow_ranks *slow,
     finding->subject = finding->ranks = slow->set.list;
     finding->title = arena_printf(
         the_case->arena, err,
-        "kernels take %.0f %% longer on rank%s %s%s than for the same work elsewhere: %s per step "
+        "kernels take %.0f %% longer on rank%s %s%s than for the same work elsewhere: %s %s "
         "(%.1f %%)",
         100 * (slow->ratio - 1), slow->set.count > 1 ? "s" : "", slow->set.list, place,
-        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
     add_evidence(slow, &evidence);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;

@@ -4,7 +4,6 @@
 #include "analysis/report/tables.h"
 #include "analysis/ranks/run_links.h"
 
-#include <inttypes.h>
 
 // Exposed transfer of a row per rank and step.
 static double exposed_ns(const struct run_case *the_case, const struct table *waits, size_t row)
@@ -50,15 +49,15 @@ static bool tell_link(const struct run_case *the_case, struct finding *finding, 
     href_add(&href, "kind", str_of(kind));
     finding->confidence = "medium";
     finding->ranks = finding->subject = links->list;
-    finding->title =
-        arena_printf(the_case->arena, err,
-                     "ranks %s move data %.1f times slower than groups like theirs: %s per step "
-                     "(%.1f %%)",
-                     links->list, (double)link->transfer_ns / (double)link->usual_ns,
-                     time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, href.text,
-                 "%s of %" PRId64 " bytes: median transfer %s, %s in the median group", kind,
-                 link->bytes, time_text(link->transfer_ns).text, time_text(link->usual_ns).text);
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "ranks %s move data %.1f times slower than groups like theirs: %s %s "
+        "(%.1f %%)",
+        links->list, (double)link->transfer_ns / (double)link->usual_ns,
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, href.text, "%s of %s bytes: median transfer %s, %s in the median group",
+                 kind, count_text(link->bytes).text, time_text(link->transfer_ns).text,
+                 time_text(link->usual_ns).text);
     evidence_add(&evidence, "comm_waits", "%u group%s as slow", links->group_count,
                  links->group_count == 1 ? " is" : "s are");
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
@@ -145,14 +144,15 @@ static bool check_small(const struct run_case *the_case, bool *fires, struct fin
     if (!*fires)
         return true;
     finding->confidence = "medium";
-    finding->title = arena_printf(
-        the_case->arena, err, "%.0f small messages per step cost %s (%.1f %%)", sum.calls,
-        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    finding->title =
+        arena_printf(the_case->arena, err, "%s small messages %s cost %s (%.1f %%)",
+                     mean_text(sum.calls, 0).text, the_case->per, time_text(finding->cost_ns).text,
+                     run_percent(the_case, finding->cost_ns));
     struct evidence evidence = {0};
     evidence_add(&evidence, "comm_waits",
-                 "collectives under 1 MB take %s of exposed transfer per "
-                 "step; at the best bandwidth of the job %s would do",
-                 time_text((int64_t)sum.exposed_ns).text,
+                 "collectives under 1 MB take %s of exposed transfer %s; at the best bandwidth of "
+                 "the job %s would do",
+                 time_text((int64_t)sum.exposed_ns).text, the_case->per,
                  time_text((int64_t)(sum.exposed_ns - sum.cost_ns)).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -215,13 +215,13 @@ static void tell_most(const struct run_case *the_case, const struct table *waits
     if (table_cell(waits, row, RUN_COMM_WAITS_BYTES)->null ||
         table_cell(waits, row, RUN_COMM_WAITS_BUS_GBPS)->null)
         evidence_add(evidence, href.text,
-                     "most in %s, whose size is not recorded: %s per step and rank",
-                     kind_of(waits, row), time.text);
+                     "most in %s, whose size is not recorded: %s %s on each rank",
+                     kind_of(waits, row), time.text, the_case->per);
     else
-        evidence_add(evidence, href.text,
-                     "most in %s of %" PRId64 " bytes: %s per step and rank, %.0f GB/s on the bus",
-                     kind_of(waits, row), table_i64(waits, row, RUN_COMM_WAITS_BYTES, 0), time.text,
-                     table_f64(waits, row, RUN_COMM_WAITS_BUS_GBPS, 0));
+        evidence_add(
+            evidence, href.text, "most in %s of %s bytes: %s %s on each rank, %.0f GB/s on the bus",
+            kind_of(waits, row), count_text(table_i64(waits, row, RUN_COMM_WAITS_BYTES, 0)).text,
+            time.text, the_case->per, table_f64(waits, row, RUN_COMM_WAITS_BUS_GBPS, 0));
 }
 
 static bool check_transfer(const struct run_case *the_case, bool *fires, struct finding *finding,
@@ -239,8 +239,8 @@ static bool check_transfer(const struct run_case *the_case, bool *fires, struct 
     const char *doubt = doubt_of(the_case, waits);
     finding->confidence = doubt ? "low" : "high";
     finding->title = arena_printf(
-        the_case->arena, err, "%s of data transfer per step is not hidden by compute (%.1f %%)",
-        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+        the_case->arena, err, "%s of data transfer %s is not hidden by compute (%.1f %%)",
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "comm_waits", "exposed communication after the last rank started%s",
                  doubt ? doubt : "");
     if (waits && most < waits->row_count)

@@ -67,14 +67,14 @@ static void add_lateness(const struct run_late *late, struct evidence *evidence)
             last += table_i64(late->lateness, i, RUN_LATENESS_LATE_CALLS, 0);
     if (late->count > 1)
         evidence_add(evidence, "lateness",
-                     "one of these %zu ranks is the last to start in %" PRId64
-                     " collectives; together they cause %.0f %% of all waits",
-                     late->count, last, 100 * late->part);
+                     "one of these %zu ranks is the last to start in %s collectives; together they "
+                     "cause %.0f %% of all waits",
+                     late->count, count_text(last).text, 100 * late->part);
     else
-        evidence_add(evidence, "lateness",
-                     "it is the last to start in %" PRId64 " of %" PRId64
-                     " collectives and causes %.0f %% of all waits",
-                     last, calls, 100 * late->part);
+        evidence_add(
+            evidence, "lateness",
+            "it is the last to start in %s of %s collectives and causes %.0f %% of all waits",
+            count_text(last).text, count_text(calls).text, 100 * late->part);
 }
 
 static void add_why(const struct run_late *late, struct evidence *evidence)
@@ -126,9 +126,9 @@ static bool tell_straggler(const struct run_case *the_case, const struct run_lat
     finding->advice = reason ? reason->advice : NULL;
     finding->subject = finding->ranks = late->list;
     finding->title = arena_printf(
-        the_case->arena, err, "the other ranks wait %s per step for rank%s %s%s (%.1f %%): %s%s",
-        time_text(finding->cost_ns).text, late->count > 1 ? "s" : "", late->list, place,
-        run_percent(the_case, finding->cost_ns), because_of(late), within);
+        the_case->arena, err, "the other ranks wait %s %s for rank%s %s%s (%.1f %%): %s%s",
+        time_text(finding->cost_ns).text, the_case->per, late->count > 1 ? "s" : "", late->list,
+        place, run_percent(the_case, finding->cost_ns), because_of(late), within);
     add_lateness(late, &evidence);
     add_why(late, &evidence);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
@@ -188,8 +188,8 @@ static bool check_wait(const struct run_case *the_case, bool *fires, struct find
     struct evidence evidence = {0};
     finding->confidence = "high";
     finding->title = arena_printf(
-        the_case->arena, err, "ranks wait %s per step for others in collectives (%.1f %%)",
-        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+        the_case->arena, err, "ranks wait %s %s for others in collectives (%.1f %%)",
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
     if (late.part > 0)
         evidence_add(&evidence, "lateness", "most for rank%s %s, which cause%s %.0f %%%s%s",
                      late.count > 1 ? "s" : "", late.list, late.count > 1 ? "" : "s",

@@ -3,6 +3,7 @@
 
 #include "analysis/run/run_model_size.h"
 #include "analysis/run/run_stated.h"
+#include "analysis/stats/time_text.h"
 
 struct shape {
     double layers, width, tokens; // L, H, S; 0 unknown
@@ -17,8 +18,9 @@ static double attention(const struct shape *shape)
 static const char *words_of_shape(const struct shape *shape, struct arena *arena, struct err *err)
 {
     return attention(shape) > 0
-               ? arena_printf(arena, err, ", L = %.0f layers, H = %.0f wide, S = %.0f tokens",
-                              shape->layers, shape->width, shape->tokens)
+               ? arena_printf(arena, err, ", L = %s layers, H = %s wide, S = %s tokens",
+                              mean_text(shape->layers, 0).text, mean_text(shape->width, 0).text,
+                              mean_text(shape->tokens, 0).text)
                : "; attention is not counted, as layers, hidden size and sequence length are not "
                  "all stated";
 }
@@ -28,16 +30,17 @@ static const char *words_of_size(const struct model_size *size, const char *more
                                  struct arena *arena, struct err *err)
 {
     if (!size->adapter)
-        return arena_printf(arena, err, "6 N%s operations per token: N = %.0f (%s)", more,
-                            size->active, size->source);
+        return arena_printf(arena, err, "6 N%s operations per token: N = %s (%s)", more,
+                            mean_text(size->active, 0).text, size->source);
     if (size->trained == 0)
         return arena_printf(arena, err,
-                            "4 N%s operations per token: N = %.0f frozen (%s), the adapter's own "
+                            "4 N%s operations per token: N = %s frozen (%s), the adapter's own "
                             "parameters are not stated and not counted",
-                            more, size->active, size->source);
+                            more, mean_text(size->active, 0).text, size->source);
     return arena_printf(arena, err,
-                        "4 N + 6 A%s operations per token: N = %.0f frozen (%s), A = %.0f trained",
-                        more, size->active - size->trained, size->source, size->trained);
+                        "4 N + 6 A%s operations per token: N = %s frozen (%s), A = %s trained",
+                        more, mean_text(size->active - size->trained, 0).text, size->source,
+                        mean_text(size->trained, 0).text);
 }
 
 bool run_model_flops(const struct report *report, struct model_flops *flops, struct err *err)

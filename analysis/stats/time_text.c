@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the unit and digits of a time.
+// Chooses the unit and digits of a time, and groups those of a count.
 #include "analysis/stats/time_text.h"
 
 #include <math.h>
@@ -14,9 +14,11 @@ static int decimals_of(double value)
     return value >= 9.995 ? 1 : value >= 0.9995 ? 2 : 3;
 }
 
-// Commas between thousands: from there on there are no decimals.
-static void group(char *at, size_t digits)
+// Commas between thousands.
+static void group(char *at)
 {
+    at += *at == '-';
+    size_t digits = strspn(at, "0123456789");
     for (size_t i = digits; i > 3; i -= 3) {
         memmove(at + i - 2, at + i - 3, strlen(at + i - 3) + 1);
         at[i - 3] = ',';
@@ -50,7 +52,23 @@ struct time_text time_text(int64_t ns)
     const struct unit *unit = unit_of(ns);
     double value = (double)ns / unit->ns;
     snprintf(text.text, sizeof text.text, "%.*f %s", decimals_of(fabs(value)), value, unit->name);
-    char *digits = text.text + (*text.text == '-');
-    group(digits, strspn(digits, "0123456789"));
+    group(text.text);
+    return text;
+}
+
+struct count_text count_text(int64_t count)
+{
+    struct count_text text;
+    snprintf(text.text, sizeof text.text, "%lld", (long long)count);
+    group(text.text);
+    return text;
+}
+
+struct count_text mean_text(double count, int decimals)
+{
+    struct count_text text;
+    double shown = fmin(fmax(count, -1e15), 1e15); // whose digits and commas fit
+    snprintf(text.text, sizeof text.text, "%.*f", decimals, shown);
+    group(text.text);
     return text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times for titles and sentences.
+// Times and counts for titles and sentences.
 #ifndef ANALYSIS_TIME_TEXT_H
 #define ANALYSIS_TIME_TEXT_H
 
@@ -13,5 +13,13 @@ struct time_text {
 // tenth of a millisecond in microseconds, from ten seconds on in seconds, from ten minutes on in
 // minutes, as on the pages: "1.76 us", "137 s".
 struct time_text time_text(int64_t ns);
+
+struct count_text {
+    char text[32];
+};
+
+// With commas between thousands: "3,928". For shares of a count also with decimals: "3,928.5".
+struct count_text count_text(int64_t count);
+struct count_text mean_text(double count, int decimals);
 
 #endif

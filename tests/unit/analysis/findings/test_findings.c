@@ -150,9 +150,8 @@ static void calls_that_wait_often_are_found_though_each_is_short(void **state)
         assert_int_equal(has_finding(&hand, "frequent_syncs"), calls == 6);
         if (calls == 6) {
             size_t row = hand_find(&hand, "findings", "rule", "frequent_syncs");
-            assert_non_null(
-                strstr(hand_word(&hand, "findings", row, "title"),
-                       "6 synchronizing calls in the whole window, most by aten::item"));
+            assert_non_null(strstr(hand_word(&hand, "findings", row, "title"),
+                                   "6 synchronizing calls in the recording, most by aten::item"));
             // 37 us before each copy (the first: 37) and 24 after it.
             assert_int_equal(cost_of(&hand, "frequent_syncs"), 6 * (37 + 24) * US);
         }
@@ -267,10 +266,10 @@ static void the_longest_wait_is_named(void **state)
     add_gemm(&hand, 2002 * MS, MS, 2002 * MS - 10 * US);
     hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "findings", 0, "title"),
-                        "the device waits 1,995 ms in the whole window for the host (99.6 %) "
+                        "the device waits 1,995 ms in the recording for the host (99.6 %) "
                         "while it runs Python and operators, or launches");
     assert_non_null(
-        strstr(hand_word(&hand, "findings", 0, "evidence"), "2 such gaps in the whole window"));
+        strstr(hand_word(&hand, "findings", 0, "evidence"), "2 such gaps in the recording"));
     assert_non_null(strstr(hand_word(&hand, "findings", 0, "evidence"),
                            "the longest, 1,994 ms, ends with sgemm"));
     hand_end(&hand);

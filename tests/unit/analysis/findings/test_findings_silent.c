@@ -20,7 +20,7 @@ static void idle_time_that_nothing_explains_is_reported(void **state)
     idle_unexplained(&busy, 1200);
     assert_int_equal(cost_of(&busy.hand, "unexplained_idle"), 1200 * US);
     assert_string_equal(finding_word(&busy.hand, "unexplained_idle", "title"),
-                        "the device is idle 1.20 ms in the whole window (12.0 %) that no other "
+                        "the device is idle 1.20 ms in the recording (12.0 %) that no other "
                         "finding explains: unknown 12.0 %");
     assert_string_equal(finding_word(&busy.hand, "unexplained_idle", "confidence"), "low");
     assert_non_null(strstr(finding_word(&busy.hand, "unexplained_idle", "evidence"),
@@ -156,7 +156,7 @@ static void many_small_collectives_of_one_trace_are_reported(void **state)
     reduce_parameters(&busy, 40);
     assert_int_equal(cost_of(&busy.hand, "small_messages"), 40 * 19672);
     assert_true(str_starts_with(str_of(finding_word(&busy.hand, "small_messages", "title")),
-                                STR("40 collectives of less than 1 MB in the whole window")));
+                                STR("40 collectives of less than 1 MB in the recording")));
     size_t row = finding_row(&busy.hand, "small_messages"); // fully exposed, as another finding
                                                             // says
     assert_string_equal(hand_word(&busy.hand, "findings", row, "overlaps"),

@@ -58,6 +58,23 @@ static void a_straggler_is_named_with_its_reason(void **state)
     end(&run);
 }
 
+static void without_steps_the_recording_is_meant(void **state)
+{
+    (void)state;
+    static const char *const said[] = {"the other ranks wait 20.0 ms per step for rank 2",
+                                       "the other ranks wait 20.0 ms in the recording for rank 2"};
+    for (int whole = 0; whole < 2; whole++) {
+        struct hand_run run;
+        begin(&run);
+        add_straggler(&run, "compute_slower");
+        ROW(&run.report, &table_run_trust, {"rank", cell_i64(whole ? 1 : 0)},
+            {"item", word("no_steps")}, {"severity", word("info")});
+        analyze(&run);
+        assert_non_null(strstr(word_of(&run, "straggler", "title"), said[whole]));
+        end(&run);
+    }
+}
+
 static void waits_that_no_rank_alone_causes_are_reported_as_such(void **state)
 {
     (void)state;
@@ -719,6 +736,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_in_which_nothing_is_wrong_has_no_findings),
         cmocka_unit_test(a_straggler_is_named_with_its_reason),
+        cmocka_unit_test(without_steps_the_recording_is_meant),
         cmocka_unit_test(waits_that_no_rank_alone_causes_are_reported_as_such),
         cmocka_unit_test(a_straggler_of_a_pipeline_is_compared_with_its_stage),
         cmocka_unit_test(each_reason_has_its_advice),

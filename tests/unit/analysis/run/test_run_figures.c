@@ -276,7 +276,7 @@ static void tokens_and_parameters_give_the_utilization(void **state)
     assert_figure(f, "tflops_per_gpu", "computed", 48);
     assert_figure(f, "mfu", NULL, 48 / 989.0);
     assert_basis(f, "mfu",
-                 "6 N operations per token: N = 8000000000 (parameters as stated); attention is "
+                 "6 N operations per token: N = 8,000,000,000 (parameters as stated); attention is "
                  "not counted, as layers, hidden size and sequence length are not all stated; of "
                  "989 TFLOP/s, the dense bf16 peak of H100");
 }
@@ -290,9 +290,10 @@ static void attention_counts_where_the_shape_is_stated(void **state)
     set(f, "hidden_size", "4096");
     set(f, "seq_length", "8192");
     assert_figure(f, "tflops_per_gpu", "computed", 1e-9 * (48e9 + 12.0 * 32 * 4096 * 8192));
-    assert_basis(f, "tflops_per_gpu",
-                 "6 N + 12 L H S operations per token: N = 8000000000 (parameters as stated), L = "
-                 "32 layers, H = 4096 wide, S = 8192 tokens");
+    assert_basis(
+        f, "tflops_per_gpu",
+        "6 N + 12 L H S operations per token: N = 8,000,000,000 (parameters as stated), L = "
+        "32 layers, H = 4,096 wide, S = 8,192 tokens");
 }
 
 // Llama 3 8B without its input embedding: 7,504,658,432 weights.
@@ -361,7 +362,7 @@ static void of_experts_those_of_a_token_count(void **state)
     assert_figure(f, "tflops_per_gpu", "computed", 6e-9 * MIXTRAL_ACTIVE);
     assert_basis(
         f, "tflops_per_gpu",
-        "6 N operations per token: N = 12879925248 (parameters as stated, with 2 of 8 "
+        "6 N operations per token: N = 12,879,925,248 (parameters as stated, with 2 of 8 "
         "experts per token); attention is not counted, as layers, hidden size and sequence "
         "length are not all stated");
 }
@@ -498,8 +499,8 @@ static void frozen_weights_take_four_operations(void **state)
     assert_figure(f, "tflops_per_gpu", "computed", 1e-9 * (4 * 8030261248.0 + 6 * 41943040.0));
     assert_basis(
         f, "tflops_per_gpu",
-        "4 N + 6 A operations per token: N = 8030261248 frozen (parameters as stated), A = "
-        "41943040 trained; attention is not counted, as layers, hidden size and sequence "
+        "4 N + 6 A operations per token: N = 8,030,261,248 frozen (parameters as stated), A = "
+        "41,943,040 trained; attention is not counted, as layers, hidden size and sequence "
         "length are not all stated");
     clear(f);
     named(f, "peft.lora_r", "16");
@@ -547,7 +548,7 @@ static void ranks_that_hold_a_model_together_give_its_parameters(void **state)
     named(f, "rank_parameters.1.1", "1900000000");
     assert_figure(f, "tflops_per_gpu", "computed", 48);
     assert_basis(f, "tflops_per_gpu",
-                 "6 N operations per token: N = 8000000000 (parameters of 4 ranks together); "
+                 "6 N operations per token: N = 8,000,000,000 (parameters of 4 ranks together); "
                  "attention is not counted, as layers, hidden size and sequence length are not all "
                  "stated");
 }

@@ -38,9 +38,24 @@ static void times_have_three_digits_and_no_exponent(void **state)
         assert_string_equal(time_text(cases[i].ns).text, cases[i].text);
 }
 
+static void counts_have_commas_between_thousands(void **state)
+{
+    (void)state;
+    assert_string_equal(count_text(0).text, "0");
+    assert_string_equal(count_text(999).text, "999");
+    assert_string_equal(count_text(3928).text, "3,928");
+    assert_string_equal(count_text(-1234567).text, "-1,234,567");
+    assert_string_equal(count_text(INT64_MIN).text, "-9,223,372,036,854,775,808");
+    assert_string_equal(mean_text(12.5, 1).text, "12.5");
+    assert_string_equal(mean_text(1234.5678, 1).text, "1,234.6");
+    assert_string_equal(mean_text(8030261248.0, 0).text, "8,030,261,248");
+    assert_string_equal(mean_text(1e300, 0).text, "1,000,000,000,000,000");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_have_commas_between_thousands),
         cmocka_unit_test(times_have_three_digits_and_no_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
