@@ -162,11 +162,11 @@ function WhereItGoes({ run, data }) {
         actions=${actions} /><${StepsOfRank} run=${run} rank=${rank} /></div><//>`;
 }
 
-function RanksCard({ run, summary, ranks }) {
+function RanksCard({ run, summary, ranks, whole }) {
   return html`<${Card} title="Ranks" href=${run_path(run, "ranks")} flush=${true}
-    note="mean of each rank's steady steps, one scale">
+    note="${whole ? "all that each recorded" : "mean of each rank's steady steps"}, one scale">
     <${Loaded} resource=${ranks}>${(reply) => html`<${RankRows} reply=${reply} limit=${12}
-      slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
+      slowest=${summary.slowest_rank} brief=${true} whole=${whole} />`}<//><//>`;
 }
 
 /** The costliest finding in a line above the figures: why the step takes as long as it does. */
@@ -181,10 +181,10 @@ function First({ run, findings, several }) {
 }
 
 /** The rank that differs most from the others, where one or a few do. */
-function Which({ run, ranks, step_ns }) {
+function Which({ run, ranks, step_ns, whole }) {
   const rows = rows_of(frame_of(ranks.data));
-  const metric = chosen_metric(known_metrics(rows), "", rows, step_ns);
-  const text = rows.length > 2 && outlier_sentence(rows, metric, step_ns);
+  const metric = chosen_metric(known_metrics(rows, whole), "", rows, step_ns);
+  const text = rows.length > 2 && outlier_sentence(rows, metric, step_ns, whole);
   return text && html`<p class="lead-why"><span class="faint">Which rank</span> <a
     href=${run_path(run, "ranks")}>${text}</a></p>`;
 }
@@ -220,7 +220,8 @@ function Measured({ data, run }) {
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
   return html`<${First} run=${run} findings=${findings} several=${has_spread(summary)} />
-    <${Which} run=${run} ranks=${ranks} step_ns=${summary.step_median_ns} />
+    <${Which} run=${run} ranks=${ranks} step_ns=${summary.step_median_ns}
+      whole=${is_whole(data)} />
     <${Lacking} data=${data} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} data=${data} />
@@ -228,7 +229,7 @@ function Measured({ data, run }) {
     <div class=${has_spread(summary) ? "columns-2" : ""}>
       <${FixFirst} run=${run} data=${data} />
       ${has_spread(summary) && html`<${RanksCard} run=${run} summary=${summary}
-        ranks=${ranks} />`}
+        ranks=${ranks} whole=${is_whole(data)} />`}
     </div>
     <${Card} title="Top kernels" href=${run_path(run, "kernels")} flush=${true}
       note="by total time over all ranks">

@@ -2,6 +2,7 @@
 // Who is late to the collectives, and why, in words; pure.
 import { capital, count, percent, plural, time_text } from "../../base/format.mjs";
 import { with_columns } from "../../base/frame.mjs";
+import { per_step } from "../run/lead_model.mjs";
 
 /** Reasons in the table lateness: for a cell, and as the end of a sentence. */
 const REASONS = {
@@ -69,14 +70,14 @@ export function with_blame(ranks, lateness, steps) {
 }
 
 /** "Rank 5 starts last in 86.0 % of its collectives, ...". @param {any} row of late_ranks */
-export function late_sentence(row, ranks) {
+export function late_sentence(row, ranks, whole = false) {
   const why = row.reason_share > 0 && row.reason !== "unknown"
     ? `${reason_words(row.reason)} (${percent(row.reason_share)} of its lateness)`
     : reason_words(row.reason);
   const others = ranks > 2 ? `each of the ${count(ranks - 1)} others` : "the other";
   return `Rank ${row.rank} starts last in ${percent(row.late_calls / (row.calls || 1))} of its ${
     plural(row.calls ?? 0, "collective")} and causes ${percent(row.blame)} of all waiting: ${
-    time_text(row.each_ns)} per step for ${others}, hidden or not. ${capital(why)}.`;
+    time_text(row.each_ns)}${per_step(whole)} for ${others}, hidden or not. ${capital(why)}.`;
 }
 
 const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];

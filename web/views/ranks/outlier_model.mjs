@@ -2,6 +2,7 @@
 // Figures of ranks, and which rank stands out by one; pure.
 import { time_text } from "../../base/format.mjs";
 import { heat_distance, heat_scale } from "../../charts/heat_scale.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { late_ranks, late_sentence } from "./lateness_model.mjs";
 
 /**
@@ -38,9 +39,15 @@ export const without_unrecorded = (row) =>
 
 const STEP_TIME = METRICS.find(({ key }) => key === "step");
 
-/** The metrics that have a figure in any row. @param {any[]} rows of the table ranks */
-export function known_metrics(rows) {
-  return METRICS.filter(({ column }) => rows.some((row) => is_figure(row[column])));
+const RECORDING = { ...STEP_TIME, label: "Recorded time", help: "How long the recording is." };
+
+/**
+ * The metrics that have a figure in any row.
+ * @param {any[]} rows of the table ranks @param {boolean} [whole] no step is marked
+ */
+export function known_metrics(rows, whole = false) {
+  return METRICS.filter(({ column }) => rows.some((row) => is_figure(row[column])))
+    .map((metric) => (whole && metric === STEP_TIME ? RECORDING : metric));
 }
 
 export const is_figure = (value) => value !== null && value !== undefined;
@@ -90,8 +97,9 @@ const MOST_NAMED = 3;
  * "Rank 5 stands out by its compute: 3.23 ms per step, 23.7 ms less than the median." Nothing if
  * no rank or a crowd of them does.
  * @param {any[]} rows of the table ranks @param {Metric} metric @param {number} step_ns
+ * @param {boolean} [whole] no step is marked
  */
-export function outlier_sentence(rows, metric, step_ns) {
+export function outlier_sentence(rows, metric, step_ns, whole = false) {
   const found = outliers(rows, metric.column, step_ns).filter(is_outstanding);
   if (found.length === 0 || found.length > MOST_NAMED) return "";
   const [first] = found;
@@ -99,7 +107,7 @@ export function outlier_sentence(rows, metric, step_ns) {
   const who = found.length === 1 ? `Rank ${names} stands` : `Ranks ${names} stand`;
   const which = found.length === 1 ? "" : ` on rank ${rows[first.row].rank}`;
   return `${who} out by ${metric.label.toLowerCase()}: ${
-    time_text(first.value)} per step${which}, ${time_text(Math.abs(first.away_ns))} ${
+    time_text(first.value)}${per_step(whole)}${which}, ${time_text(Math.abs(first.away_ns))} ${
     first.away_ns > 0 ? "more" : "less"} than the median.`;
 }
 
@@ -107,11 +115,12 @@ export function outlier_sentence(rows, metric, step_ns) {
  * Of lateness, who is to blame for most waiting: ranks that were kept waiting themselves stand out,
  * too. Of all else, who stands out.
  * @param {any[]} rows of the table ranks @param {Metric} metric @param {any[]} lateness
- * @param {{steps: number, step_ns: number}} of
+ * @param {{steps: number, step_ns: number, whole?: boolean}} of
  */
 export function rank_sentence(rows, metric, lateness, of) {
   const [late] = ["lateness", "caused"].includes(metric.key) ? late_ranks(lateness, of) : [];
-  return late ? late_sentence(late, rows.length) : outlier_sentence(rows, metric, of.step_ns);
+  return late ? late_sentence(late, rows.length, of.whole)
+    : outlier_sentence(rows, metric, of.step_ns, of.whole);
 }
 
 /** "0–7, 12": ranks as people write them. @param {number[]} ranks ascending */

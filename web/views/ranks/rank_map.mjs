@@ -13,6 +13,7 @@ import { reason_words } from "./lateness_model.mjs";
 import { all_ranks, missing_ranks, places_grid, steps_grid } from "./rank_model.mjs";
 import { chosen_metric, color_floor, is_figure, known_metrics, rank_sentence, ranks_text }
   from "./outlier_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 
@@ -43,9 +44,9 @@ const cell_name = (grid, { column, row }) =>
 
 const hole_text = (grid, cell) => `${capital(cell_name(grid, cell))}: not recorded.`;
 
-function caption_of(metric, scale, most, what) {
+function caption_of(metric, scale, most, what, whole) {
   if (!scale || most.item < 0) return `${metric.label}: no figures`;
-  return `${metric.label} per step: median ${time_text(scale.median)}, most ${
+  return `${metric.label}${per_step(whole)}: median ${time_text(scale.median)}, most ${
     time_text(most.value)} ${what(most)}`;
 }
 
@@ -73,7 +74,7 @@ function FiguresTable({ frame, columns, sort }) {
     sort=${sort} />`;
 }
 
-function PlacesMap({ rows, world, metric, step_ns, actions, rank, onrank }) {
+function PlacesMap({ rows, world, metric, step_ns, whole, actions, rank, onrank }) {
   const grid = useMemo(() => places_grid(rows, world), [rows, world]);
   const values = useMemo(() => rows.map((row) => row[metric.column] ?? null), [rows, metric]);
   const scale = useMemo(() => heat_scale(values, color_floor(step_ns)), [values, step_ns]);
@@ -81,7 +82,7 @@ function PlacesMap({ rows, world, metric, step_ns, actions, rank, onrank }) {
     : `${rank_text(rows[item])}: ${value_text(metric, values[item], scale)}.`);
   const chosen = rank === "" ? -1 : rows.findIndex((row) => row.rank === Number(rank));
   const caption = caption_of(metric, scale, largest(values), ({ item }) =>
-    `on rank ${rows[item].rank}`);
+    `on rank ${rows[item].rank}`, whole);
   const table = () => html`<${FiguresTable} frame=${frame_of(rows)} columns=${[
     { key: "rank", label: "Rank", kind: "plain" }, { key: "node", label: "Node" },
     { key: "local_rank", label: "GPU", kind: "plain" },
@@ -142,7 +143,7 @@ function StepLink({ run, rank, step }) {
 const PAGES = [["timeline", "Timeline"], ["kernels", "Kernels"], ["idle", "Idle"],
   ["collectives", "Communication"], ["memory", "Memory"], ["data", "Data"]];
 
-const FACTS = [["step_median_ns", "Step p50"], ["compute_ns", "Compute"],
+const FACTS = [["step_median_ns", "Step time"], ["compute_ns", "Compute"],
   ["exposed_wait_ns", "Exposed wait"], ["exposed_transfer_ns", "Exposed transfer"],
   ["idle_ns", "Idle"], ["lateness_ns", "Lateness"], ["clock_offset_ns", "Clock offset"]];
 
@@ -162,9 +163,9 @@ function ChosenRank({ run, row, step, late, onclose }) {
         href=${address(run_path(run, page), { rank: row.rank })}>${label}</a>`)}</p></section>`;
 }
 
-function Pickers({ query, change, metrics, metric }) {
-  return html`<${Segments} label="Layout" value=${query.by} options=${VIEWS}
-      onchange=${(by) => change({ by })} />
+function Pickers({ query, change, metrics, metric, whole }) {
+  return html`${!whole && html`<${Segments} label="Layout" value=${query.by} options=${VIEWS}
+      onchange=${(by) => change({ by })} />`}
     <label class="pick heat-metric"><span class="visually-hidden">Figure</span><select
       value=${metric.key} onChange=${(event) => change({ metric: event.target.value })}>
       ${metrics.map(({ key, label }) => html`<option key=${key} value=${key}>${label}</option>`)}
@@ -173,16 +174,19 @@ function Pickers({ query, change, metrics, metric }) {
 
 /**
  * @param {{run: string, rows: any[], world: number|null, step_ns: number, steps: number,
- *          lateness: any[], query: any, change: (patch: any) => void}} props rows of the tables
- * ranks and lateness; the query has by, metric, rank and step
+ *          whole: boolean, lateness: any[], query: any, change: (patch: any) => void}} props
+ * whole: no step is marked; rows of the tables ranks and lateness; the query has by, metric, rank
+ * and step
  */
-export function RankMap({ run, rows, world, step_ns, steps, lateness, query, change }) {
-  const metrics = useMemo(() => known_metrics(rows)
-    .filter(({ step_column }) => query.by !== "steps" || step_column !== ""), [rows, query.by]);
+export function RankMap(
+  { run, rows, world, step_ns, steps, whole, lateness, query, change }) {
+  const metrics = useMemo(() => known_metrics(rows, whole)
+    .filter(({ step_column }) => query.by !== "steps" || step_column !== ""),
+  [rows, query.by, whole]);
   const metric = useMemo(() => chosen_metric(metrics, query.metric, rows, step_ns),
     [metrics, query.metric, rows, step_ns]);
-  const who = useMemo(() => rank_sentence(rows, metric, lateness, { steps, step_ns }),
-    [rows, metric, lateness, steps, step_ns]);
+  const who = useMemo(() => rank_sentence(rows, metric, lateness, { steps, step_ns, whole }),
+    [rows, metric, lateness, steps, step_ns, whole]);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
   // If most ranks are missing, their holes would only hide the others.
   const shown_world = missing.length <= rows.length ? world : null;
@@ -191,8 +195,8 @@ export function RankMap({ run, rows, world, step_ns, steps, lateness, query, cha
   const onrank = (rank, step) =>
     change(rank === query.rank && step === query.step ? { rank: "", step: "" } : { rank, step });
   const actions = html`<${Pickers} query=${query} change=${change} metrics=${metrics}
-    metric=${metric} />`;
-  const of = { metric, step_ns, actions, onrank };
+    metric=${metric} whole=${whole} />`;
+  const of = { metric, step_ns, whole, actions, onrank };
   return html`<${Card} title="Which rank is different" note=${metric.help}>
     ${who && html`<p class="lead">${who}</p>`}
     ${query.by === "steps" ? html`<${StepsOfRanks} run=${run} ranks=${ranks} query=${query}

@@ -39,7 +39,7 @@ const away_text = (ns) => (ns === null || ns === 0 || Math.abs(ns) >= SMALL_NS ?
 
 const FAR = 99.9; // larger distances are shown as this
 
-function columns_of(frame, run, metric) {
+function columns_of(frame, run, metric, whole) {
   const at = (key, row) => value_at(frame, key, row);
   const own = metric.column;
   return [
@@ -58,7 +58,7 @@ function columns_of(frame, run, metric) {
       + "rank stands out at 3.5 or more and half a percent of the step.",
       cell: (row) => (at("distance", row) === null ? "–"
         : `${at("distance", row) > FAR ? ">99" : number(at("distance", row), 2)} σ`) },
-    { key: "step_median_ns", label: "Step p50", kind: "ms", priority: 3 },
+    { key: "step_median_ns", label: whole ? "Recording" : "Step p50", kind: "ms", priority: 3 },
     { key: "compute_ns", label: "Compute", kind: "ms", priority: 4 },
     { key: "exposed_wait_ns", label: "Exposed wait", kind: "ms", priority: 2 },
     { key: "idle_ns", label: "Idle", kind: "ms", priority: 4 },
@@ -69,9 +69,9 @@ function columns_of(frame, run, metric) {
 
 /**
  * @param {{run: string, rows: any[], metric: import("./outlier_model.mjs").Metric, step_ns: number,
- *          lateness: any[]}} props
+ *          lateness: any[], whole: boolean}} props
  */
-export function RankOutliers({ run, rows, metric, step_ns, lateness }) {
+export function RankOutliers({ run, rows, metric, step_ns, lateness, whole }) {
   const [query, change] = use_query({ far: "-away" });
   const found = useMemo(() => outlier_rows(rows, metric, step_ns, lateness),
     [rows, metric, step_ns, lateness]);
@@ -86,6 +86,6 @@ export function RankOutliers({ run, rows, metric, step_ns, lateness }) {
       note="${metric.label.toLowerCase()}: ${say}${
         found.length > TOP ? `; the first ${TOP} of this order` : ""}">
     <${Table} caption="Ranks farthest from the median" frame=${frame} rows=${shown}
-      columns=${columns_of(frame, run, metric)} sort=${query.far}
+      columns=${columns_of(frame, run, metric, whole)} sort=${query.far}
       onsort=${(far) => change({ far })} /><//>`;
 }

@@ -17,6 +17,9 @@ const ALIKE = 0.005; // ranks that differ less take the same time
 export const is_whole = ({ summary, no_steps }, of = summary.headline_rank) =>
   (no_steps ?? []).some(({ rank }) => rank === of);
 
+/** What follows a time of a step; all of a recording without steps is said without. */
+export const per_step = (whole) => (whole ? "" : " per step");
+
 /**
  * "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." or "No step is
  * marked in the recording of 1,076 ms: 46.8 % ...".
@@ -32,7 +35,7 @@ function overview(data) {
   const whose = summary.ranks > 1 ? " of the typical rank" : "";
   const said = most.map(({ key, share }, i) =>
     `${percent(share)} ${i === 0 ? "of it " : ""}${DOING[key]}`);
-  const what = is_whole(data) ? `No step is marked in the recording${whose} of`
+  const what = is_whole(data) ? `No step is marked; the recording${whose} takes`
     : `A step${whose} takes`;
   return `${what} ${[time_text(summary.step_median_ns), ...said].join(", ").replace(", ", ": ")}.`;
 }
@@ -42,7 +45,7 @@ function kernels(data) {
   if (!first) return "";
   const by = first.op ? `, launched by ${first.op},` : "";
   return `${first.label || short_kernel(first.name)}${by} takes the most time: ${
-    time_text(first.per_step_ns)}${is_whole(data) ? "" : " per step"}, ${
+    time_text(first.per_step_ns)}${per_step(is_whole(data))}, ${
     percent(first.busy_share)} of the busy time.`;
 }
 
@@ -96,20 +99,23 @@ function busy(data) {
   return `The GPU is busy for ${of_step(row.busy_ns, row, data)}.`;
 }
 
-function ranks({ summary, run }) {
+function ranks(data) {
+  const { summary, run } = data;
+  const step = is_whole(data) ? "recording" : "step";
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
   if (!(summary.step_median_ns > 0)) return "";
   const typical = time_text(summary.step_median_ns);
   if (known === 1) {
     return `${run?.world_size === 1 ? "The job has one rank"
-      : `Only rank ${summary.headline_rank} was recorded`}: its step takes ${typical}.`;
+      : `Only rank ${summary.headline_rank} was recorded`}: its ${step} takes ${typical}.`;
   }
   if (!(known > 1) || spread === null) return "";
   if (spread < ALIKE) {
     const all = known === 2 ? "Both" : `All ${count(known)}`;
-    return `${all} ranks end their steps together, after ${typical}.`;
+    return is_whole(data) ? `${all} recordings take ${typical}.`
+      : `${all} ranks end their steps together, after ${typical}.`;
   }
-  return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${
+  return `Rank ${slowest} is the slowest of ${count(known)}: its ${step} is ${
     percent(spread)} longer than the ${typical} of the typical rank.`;
 }
 

@@ -41,19 +41,20 @@ function Keys({ before, after }) {
 }
 
 /**
- * @param {{base: any, then: any, steps: number}} props two sides of a reply; `then` null: nothing
- * is changed
+ * @param {{base: any, then: any, steps: number, whole: boolean}} props two sides of a reply; `then`
+ * null: nothing is changed; whole: no step is marked
  */
-export function PathBars({ base, then, steps }) {
+export function PathBars({ base, then, steps, whole }) {
   const before = path_rows(base.critical_path, steps);
   const after = then && path_rows(then.critical_path, steps);
   const scale_ns = Math.max(...[before, after ?? before].map((rows) =>
     sum_of(rows.filter(({ ns }) => ns > 0))));
-  const table = () => html`<${PlainTable} label="Critical path of a step"
+  const what = whole ? "the recording" : "a step";
+  const table = () => html`<${PlainTable} label="Critical path of ${what}"
     head=${["Part", "As recorded", "Then", "Difference"]} rows=${before.map((row, i) =>
       [row.label, time_text(row.ns), time_text((after ?? before)[i].ns),
         time_signed((after ?? before)[i].ns - row.ns)])} />`;
-  const caption = `What a step waits for, back from its end: ${sentence_of(after ?? before)}.`;
+  const caption = `What ${what} waits for, back from its end: ${sentence_of(after ?? before)}.`;
   return html`<${ChartFigure} caption=${caption} table=${table}>
     <${Bar} label="As recorded" rows=${before} scale_ns=${scale_ns} />
     ${after && html`<${Bar} label="Then" rows=${after} scale_ns=${scale_ns} />`}

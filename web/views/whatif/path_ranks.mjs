@@ -22,11 +22,12 @@ function Row({ row, run, steps, steps_ns }) {
 }
 
 /** @param {{run: string, reply: any, choice: any}} props choice: of other rows */
-export function PathRanks({ run, reply, choice }) {
+export function PathRanks({ run, reply, choice, whole }) {
   const { steps_ns } = reply.base.critical_path;
   const steps = Math.max(1, reply.steps);
   return html`<${Card} title="On the critical path" flush actions=${choice}
-      note=${`of rank ${reply.rank}'s steps through all ranks, per steady step`}>
+      note=${`of rank ${reply.rank}'s ${whole ? "recording" : "steps"} through all ranks${
+        whole ? "" : ", per steady step"}`}>
     <div class="table-region" role="group" tabindex="0" aria-label="Critical path by rank"><table>
     <thead><tr><th scope="col">Whose</th>
       <th scope="col" class="num"><${Help} text="Own work and delays.">On the path<//>

@@ -36,7 +36,7 @@ function breakpoint_text({ breakpoint_ns, path_ns }, steps) {
   return breakpoint_ns === path_ns ? "all of it" : ms(breakpoint_ns / steps);
 }
 
-function Row({ row, by, steps }) {
+function Row({ row, by, steps, whole }) {
   return html`<tr><th scope="row" class="whatif-name"><span
       class="swatch bar-${part_of(row.part).part}" title=${part_of(row.part).label}></span>
       <${Name} row=${row} by=${by} /></th>
@@ -46,14 +46,14 @@ function Row({ row, by, steps }) {
     <td class="num whatif-wide">${row.total_ns === null ? "–" : ms(row.total_ns / steps)}</td>
     <td class="num">${slack_text(row)}</td>
     ${by === "kernel" && html`<td class="num">${breakpoint_text(row, steps)}</td>`}
-    <td class="num whatif-wide">${count(row.steps)}</td></tr>`;
+    ${!whole && html`<td class="num whatif-wide">${count(row.steps)}</td>`}</tr>`;
 }
 
-function RankPath({ run, rank, steps, by, choice }) {
+function RankPath({ run, rank, steps, by, choice, whole }) {
   const table = use_table(run, "critical_path",
     { by, rank: String(rank), sort: "-path_ns,-total_ns", limit: String(SHOWN) });
   return html`<${Card} title="On the critical path" flush
-      note=${`rank ${rank} by itself, per steady step`}
+      note=${`rank ${rank} by itself${whole ? "" : ", per steady step"}`}
       actions=${html`${choice}<${ExportLinks} links=${table.links} />`}>
     <${Loaded} resource=${table.resource}>${() => html`<div class="table-region" role="group"
       tabindex="0" aria-label="Critical path"><table><thead><tr>
@@ -67,19 +67,20 @@ function RankPath({ run, rank, steps, by, choice }) {
         "take longer before a step does."}>Slack<//><span class="unit"> ms</span></th>
       ${by === "kernel" && html`<th scope="col" class="num"><${Help} text=${BREAKPOINT}>Can
         lose<//><span class="unit"> ms</span></th>`}
-      <th scope="col" class="num whatif-wide">Steps</th></tr></thead>
+      ${!whole && html`<th scope="col" class="num whatif-wide">Steps</th>`}</tr></thead>
       <tbody>${table.rows.map((row, i) => html`<${Row} key=${i} row=${row} by=${by}
-        steps=${Math.max(1, steps)} />`)}</tbody></table></div>`}<//><//>`;
+        steps=${Math.max(1, steps)} whole=${whole} />`)}</tbody></table></div>`}<//><//>`;
 }
 
-/** @param {{run: string, reply: any}} props reply: of the what-if */
-export function PathTable({ run, reply }) {
+/** @param {{run: string, reply: any, whole: boolean}} props reply: of the what-if */
+export function PathTable({ run, reply, whole }) {
   const [{ by }, change] = use_query({ by: "category" });
   const kinds = reply.ranks.length > 1 ? [...KINDS, ["rank", "Ranks"]] : KINDS;
   const shown = kinds.some(([kind]) => kind === by) ? by : "category";
   const choice = html`<span class="path-choice"><${Segments} label="Rows" value=${shown}
     options=${kinds} onchange=${(next) => change({ by: next })} /></span>`;
-  return shown === "rank" ? html`<${PathRanks} run=${run} reply=${reply} choice=${choice} />`
+  return shown === "rank" ? html`<${PathRanks} run=${run} reply=${reply} choice=${choice}
+      whole=${whole} />`
     : html`<${RankPath} run=${run} rank=${reply.rank} steps=${reply.steps} by=${shown}
-      choice=${choice} />`;
+      choice=${choice} whole=${whole} />`;
 }

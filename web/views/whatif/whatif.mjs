@@ -33,8 +33,9 @@ function use_last(resource) {
   return resource.data ?? (resource.problem ? null : last.current);
 }
 
-const between = ({ low_ns, high_ns }) =>
-  (low_ns === null ? "not known from one step" : range_text(low_ns, high_ns));
+const between = ({ low_ns, high_ns }, whole) =>
+  (low_ns === null ? `not known from one ${whole ? "recording" : "step"}`
+    : range_text(low_ns, high_ns));
 
 const gained = (then) => (then && then.gain_low_ns !== null
   ? `, ${range_text(then.gain_low_ns, then.gain_high_ns)}` : "");
@@ -48,14 +49,14 @@ function Figures({ reply, then, whole }) {
         whole ? "all" : plural(reply.steps, "steady step")} of rank ${reply.rank}<//>
     <${Figure} label="${what} after changes" ...${timed((then ?? base).step_ns)}
       help="The recorded step less what the replay gained, and what 90 of 100 steps would take.">${
-        then ? between(then) : "no change chosen"}<//>
+        then ? between(then, whole) : "no change chosen"}<//>
     <${Figure} label="Gain" ...${timed(then?.gain_ns ?? 0)}
       help=${"By how much a step gets shorter, and what 90 of 100 steps gain. Steps differ by " +
         "themselves as well, so what they take differs more."}>${
         percent(then?.gain_share ?? 0)} of the ${what.toLowerCase()}${gained(then)}<//>
     <${Figure} label="Replay error" value=${percent(base.error_share)}
       help="How far the replay without any change is from the recorded steps.">at most ${
-        percent(base.worst_error_share)} of a step<//></dl>`;
+        percent(base.worst_error_share)} of ${whole ? "it" : "a step"}<//></dl>`;
 }
 
 /** What each chosen change brings by itself: together they may bring more or less. */
@@ -69,12 +70,12 @@ function Chosen({ reply, changes, onchange }) {
     </li>`)}</ul>`;
 }
 
-function Stair({ one, base, changes, onchange }) {
+function Stair({ one, base, changes, onchange, whole }) {
   const nothing = Math.abs(one.gain_share) < LEAST_GAIN;
   return html`<tr class=${nothing ? "whatif-nothing" : ""}>
     <th scope="row"><${Help} text=${one.help}>${one.title}<//></th>
     <td class="num" title=${`${one.gain_ns} ns`}>${nothing ? "nothing" : ms(one.gain_ns)}</td>
-    <td class="num whatif-wide">${nothing ? "" : between(one)}</td>
+    <td class="num whatif-wide">${nothing ? "" : between(one, whole)}</td>
     <td class="num" title=${`${one.staircase_ns} ns`}>${ms(one.staircase_ns)}</td>
     <td class="whatif-stair" aria-hidden="true"><span><span
       style=${{ width: `${(100 * one.staircase_ns) / base.step_ns}%` }}></span></span></td>
@@ -85,12 +86,12 @@ function Stair({ one, base, changes, onchange }) {
 }
 
 /** Changes, the most useful first, each on top of those above it. */
-function Staircase({ title, reply, changes, onchange }) {
+function Staircase({ title, reply, changes, onchange, whole }) {
   return html`<${Card} title="${title}, in order" flush
       note="each by itself, and with all above it"><div class="table-region" role="group"
       tabindex="0" aria-label=${title}><table class="whatif-stairs"><thead><tr>
       <th scope="col">Change</th><th scope="col" class="num">Gain <span class="unit">ms</span></th>
-      <th scope="col" class="num whatif-wide">Step alone</th>
+      <th scope="col" class="num whatif-wide">${whole ? "Recording" : "Step"} alone</th>
       <th scope="col" class="num">With all above <span class="unit">ms</span></th>
       <th scope="col" class="whatif-stair" aria-hidden="true"></th>
       <th scope="col"><span class="visually-hidden">Choose</span></th></tr></thead>
@@ -99,18 +100,18 @@ function Staircase({ title, reply, changes, onchange }) {
       <td class="whatif-stair" aria-hidden="true"><span><span style=${{ width: "100%" }}></span>
       </span></td><td></td></tr>
     ${reply.changes.map((one) => html`<${Stair} key=${one.change} one=${one} base=${reply.base}
-      changes=${changes} onchange=${onchange} />`)}</tbody></table></div><//>`;
+      changes=${changes} onchange=${onchange} whole=${whole} />`)}</tbody></table></div><//>`;
 }
 
 /** What the findings advise, as far as changes can express it. */
-function Advice({ run, query, reply, changes, onchange }) {
+function Advice({ run, query, reply, changes, onchange, whole }) {
   const { rows } = use_table(run, "findings", { fields: "change", limit: "all" });
   const advised = changes_of(rows);
   const alone = reply.ranks.length === 1 ? changes_alone(advised) : advised;
   const { data } = use_api(alone.length > 1 ? address(run_api(run, "whatif"),
     { change: alone, rank: query.rank, order: "gain" }) : null);
   return data?.changes && html`<${Staircase} title="All advice of the findings" reply=${data}
-    changes=${changes} onchange=${onchange} />`;
+    changes=${changes} onchange=${onchange} whole=${whole} />`;
 }
 
 function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
@@ -137,11 +138,12 @@ function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
       ${shown && html`<${Chosen} reply=${shown} changes=${changes} onchange=${onchange} />`}
-      <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps} /><//>
+      <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps}
+        whole=${whole} /><//>
     <${Advice} run=${run} query=${query} reply=${reply} changes=${changes}
-      onchange=${onchange} />
+      onchange=${onchange} whole=${whole} />
     <${Staircase} title="Ready-made changes" reply=${reply} changes=${changes}
-      onchange=${onchange} /></div>
+      onchange=${onchange} whole=${whole} /></div>
     <${Card} title="Changes" actions=${changes.length > 0 && html`<button
         type="button" class="small" onClick=${() => onchange([])}>Reset</button>`}>
       <${Controls} setup=${read_changes(changes)} ranks=${reply.ranks} kernels=${names}
@@ -186,7 +188,7 @@ function Content({ data, run }) {
       : html`<${Composer} run=${run} query=${query} reply=${reply} chosen=${chosen}
           changes=${changes} onchange=${onchange} whole=${whole} />
         <${Promises} run=${run} />
-        <${PathTable} run=${run} reply=${reply} />`)}<//>`;
+        <${PathTable} run=${run} reply=${reply} whole=${whole} />`)}<//>`;
 }
 
 export default function WhatIf({ route }) {

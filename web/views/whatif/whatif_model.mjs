@@ -144,7 +144,7 @@ export function whatif_lead({ base, changes: [first] }, whole = false) {
       time_text(base.step_ns)} any shorter.`;
   }
   return `Of the ready-made changes, “${first.title}” helps most: ${
-    whole ? "all" : "a step"} would take ${
+    whole ? "the recording" : "a step"} would take ${
     time_text(base.step_ns - first.gain_ns)} instead of ${time_text(base.step_ns)}, ${
     percent(first.gain_share)} less.`;
 }
@@ -159,9 +159,10 @@ export function whatif_lead({ base, changes: [first] }, whole = false) {
 export function answer_text(base, then, alone, whole = false) {
   const gain = then.gain_ns;
   if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
-    `${whole ? "all" : "a step"} still takes ${time_text(base.step_ns)}.`;
-  const said = `${whole ? "All" : "A step"} would take ${time_text(then.step_ns)} instead of ${
-    time_text(base.step_ns)}, ${percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
+    `${whole ? "the recording" : "a step"} still takes ${time_text(base.step_ns)}.`;
+  const said = `${whole ? "The recording" : "A step"} would take ${
+    time_text(then.step_ns)} instead of ${time_text(base.step_ns)}, ${
+    percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
   const profiler = alone.find(({ change }) => change === NO_PROFILER);
   if (!profiler?.gain_ns || alone.length < 2) return said;
   return `${said} Without the profiler, which takes ${

@@ -159,6 +159,7 @@ test("the first figure by which a rank stands out is shown, with a sentence of h
     + "step, 23.0 ms less than the median.");
   const alike = rows.map((row) => ({ ...row, compute_ns: 26 * MS }));
   assert.equal(chosen_metric(known, "", alike, 27 * MS).key, "lateness");
+  assert.match(outlier_sentence(rows, metric, 27 * MS, true), /compute: 3\.00.ms, /);
   assert.equal(outlier_sentence(alike, metric, 27 * MS), "");
   const two = alike.map((row) => ({ ...row, compute_ns: row.rank > 5 ? 30 * MS : 26 * MS }));
   assert.equal(outlier_sentence(two, metric, 27 * MS), "Ranks 6, 7 stand out by compute: 30.0 ms "

@@ -20,7 +20,7 @@ test("the overview says the step and its two largest parts", () => {
 test("without marked steps the whole recording is not called a step", () => {
   const whole = data({ headline_rank: 2 }, { no_steps: [{ rank: 2, item: "no_steps" }] });
   assert.match(lead_text("overview", whole),
-    /^No step is marked in the recording of 50.0 ms: 60.0 % of it in matrix products/);
+    /^No step is marked; the recording takes 50.0 ms: 60.0 % of it in matrix products/);
   assert.equal(lead_text("timeline", whole),
     "The GPU is busy for 32.0 ms of the recording of 50.0 ms (64.0 %).");
   assert.match(lead_text("overview", data({ headline_rank: 1 }, { no_steps: [{ rank: 2 }] })),
@@ -40,6 +40,8 @@ test("other pages say what they are about", () => {
     "All 4 ranks end their steps together, after 50.0 ms.");
   assert.match(lead_text("ranks", data({ ranks: 2, slowest_rank: 1, rank_spread_share: 0 })),
     /^Both ranks end their steps together/);
+  assert.equal(lead_text("ranks", data({ headline_rank: 0, ranks: 2, rank_spread_share: 0 },
+    { no_steps: [{ rank: 0 }] })), "Both recordings take 50.0 ms.");
   assert.equal(lead_text("ranks", data({ headline_rank: 0 })),
     "Only rank 0 was recorded: its step takes 50.0 ms.");
   assert.equal(lead_text("ranks", data({ headline_rank: 0 }, { run: { world_size: 1 } })),
