@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings ordered by what fixing each brings, their sum, and which are dismissed; pure.
-import { percent, time_text } from "../../base/format.mjs";
+import { percent, sentence, time_text } from "../../base/format.mjs";
 import { NO_PROFILER } from "../said/promise_model.mjs";
 
 const SMALL_SHARE = 0.005;
@@ -46,6 +46,12 @@ export function part_findings(findings, dismissals) {
   };
 }
 
+const plain = (words) => words.replaceAll("_", " ");
+
+/** What is recorded by default is nothing to ask for. @param {string|null} how */
+const how_text = (how) => (!how ? "" : /^recorded /.test(how) ? sentence(how)
+  : `To record: ${how}`);
+
 /**
  * What findings need and a recording lacks, in words.
  * @param {any[]} rows of the table recording
@@ -54,9 +60,10 @@ export function unjudged(rows) {
   const lacking = rows.filter(({ state, silent_rules }) => silent_rules && state !== "present");
   const all = lacking.filter(({ silent_rules }) => silent_rules === "all");
   return (all.length > 0 ? all : lacking).map(({ item, state, how, silent_rules }) => ({
-    item, how, partial: state === "partial", lacks: item.replaceAll("_", " "),
-    rules: silent_rules === "all" ? ["everything"]
-      : silent_rules.split(", ").map((rule) => rule.replaceAll("_", " ")),
+    item, how: how_text(how),
+    text: `${state === "partial" ? "With only some" : "Without"} ${plain(item)}, ${
+      silent_rules === "all" ? "nothing can be judged"
+        : `these rules may miss something: ${plain(silent_rules)}`}.`,
   }));
 }
 

@@ -39,10 +39,8 @@ function Unjudged({ run }) {
   const gaps = unjudged(rows_of(frame_of(data)));
   if (gaps.length === 0) return null;
   return html`<${Card} title="Not judged" note="missing from this recording">
-    <ul class="notes">${gaps.map(({ item, lacks, how, partial, rules }) => html`<li key=${item}>${
-      partial ? "Only some" : "No"} ${lacks}: ${rules.join(", ")} may stay silent.${
-      how && html` <span
-      class="lacks-how">To record: ${how}</span>`}</li>`)}</ul>
+    <ul class="notes">${gaps.map(({ item, text, how }) => html`<li key=${item}>${text}${
+      how && html` <span class="lacks-how">${how}</span>`}</li>`)}</ul>
     <p><a href=${GUIDE}>How to record it</a></p><//>`;
 }
 

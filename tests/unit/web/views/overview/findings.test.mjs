@@ -41,11 +41,16 @@ test("what a recording lacks is listed with the findings that need it", () => {
   const lacking = unjudged([row("shapes", "missing", "slow_calls, gemm_precision"),
     row("memory", "present", "memory_leak"), row("occupancy", "missing", null),
     row("launch_shapes", "partial", "slow_calls")]);
-  assert.deepEqual(lacking.map(({ lacks, partial, rules: of }) => [lacks, partial, of]), [
-    ["shapes", false, ["slow calls", "gemm precision"]], ["launch shapes", true, ["slow calls"]]]);
+  assert.deepEqual(lacking.map(({ text }) => text), [
+    "Without shapes, these rules may miss something: slow calls, gemm precision.",
+    "With only some launch shapes, these rules may miss something: slow calls."]);
+  const how = (text) => unjudged([{ ...row("shapes", "missing", "slow_calls"), how: text }])[0].how;
+  assert.equal(how("set record_shapes"), "To record: set record_shapes");
+  assert.equal(how("recorded by default"), "Recorded by default.");
   const bare = unjudged([row("device_events", "missing", "all"),
     row("shapes", "missing", "slow_calls")]);
-  assert.deepEqual(bare.map(({ rules: of }) => of), [["everything"]]);
+  assert.deepEqual(bare.map(({ text }) => text),
+    ["Without device events, nothing can be judged."]);
   assert.deepEqual(unjudged([]), []);
 });
 
