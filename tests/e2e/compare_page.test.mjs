@@ -53,6 +53,19 @@ function shown_ms(text) {
   return plain.startsWith("<") ? 0 : Number(plain);
 }
 
+test("a long name leaves room for the figures of a reason", () => on_page({}, async (page) => {
+  await visit(page, `/compare?${series}`);
+  const head = page.locator(".reason-head").first();
+  await head.locator(".reason-title").evaluate((title) => {
+    title.textContent = "vectorized_elementwise_kernel".repeat(8);
+  });
+  const [figures, delta] = await Promise.all([".reason-figures", ".reason-delta"]
+    .map((part) => head.locator(part).boundingBox()));
+  const figure = await head.locator(".reason-figures > span").first().boundingBox();
+  assert.ok(figure.x + figure.width <= delta.x, `${figure.x} ${figure.width} ${delta.x}`);
+  assert.ok(figure.height < 24 && figure.x >= figures.x, "the figure is on one line");
+}));
+
 test("every comparison shows, fits wide and narrow in light and dark, and has no barrier", () =>
   on_page({}, async (page) => {
     const wider = { viewport: { width: 1600, height: 1000 }, colorScheme: "dark" };
