@@ -16,6 +16,7 @@
 #define ALIKE       1.1   // factors up to this are the same
 #define PACE        1.02  // of all kernels: below this their pace did not change
 #define PARTS_NAMED 3     // of composed attention
+#define TIMES       3     // of a time: from here on a factor, not percents
 #define COMPOSED    0.3   // of attention's time in softmax and batched products
 
 static int64_t delta_of(const struct reason *reason)
@@ -235,6 +236,16 @@ static void say_pace(const struct reason_case *the_case, double factor, struct w
                   pace);
 }
 
+// "97 % less", "12 % longer", or "100 times as long" where percents say little.
+static void say_factor(double factor, struct words *words)
+{
+    if (factor >= TIMES)
+        words_say(words, "%s times as long", mean_text(factor, factor < 10).text);
+    else
+        words_say(words, "%.*f %% %s", fabs(factor - 1) < 0.0995, 100 * fabs(factor - 1),
+                  factor < 1 ? "less" : "longer");
+}
+
 static bool say_slower(const struct reason_case *the_case, struct words *words)
 {
     int64_t base_ns = per_call_ns(the_case, BASE), cand_ns = per_call_ns(the_case, CAND);
@@ -243,9 +254,9 @@ static bool say_slower(const struct reason_case *the_case, struct words *words)
     double factor = (double)cand_ns / (double)base_ns;
     bool same = str_equal(reason_main_kernel(the_case, the_case->detail, BASE),
                           reason_main_kernel(the_case, the_case->detail, CAND));
-    words_say(words, "a call%s takes %.*f %% %s, %s instead of %s",
-              same ? " of the same kernel" : "", fabs(factor - 1) < 0.0995, 100 * fabs(factor - 1),
-              factor < 1 ? "less" : "longer", time_text(cand_ns).text, time_text(base_ns).text);
+    words_say(words, "a call%s takes ", same ? " of the same kernel" : "");
+    say_factor(factor, words);
+    words_say(words, ", %s instead of %s", time_text(cand_ns).text, time_text(base_ns).text);
     say_pace(the_case, factor, words);
     return true;
 }

@@ -214,6 +214,22 @@ static void the_pace_of_other_kernels_tells_clocks_from_code(void **state)
     }
 }
 
+static void a_large_factor_is_no_percentage(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        int ns = side ? 8 * MS : 80000;
+        add_run(&bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 2, ns},
+                ns + 5 * MS);
+    }
+    bench_compare(&bench);
+    assert_why(&bench, 0, "slower",
+               "A call of the same kernel takes 100 times as long, 4.00 ms instead of 40.0 us");
+    bench_end(&bench);
+}
+
 static void add_roofline(struct bench *bench, int64_t busy_ns, double efficiency, double peak)
 {
     ROW(bench_rank(bench), &table_roofline, {"op", .text = "aten::mm"}, {"dims", .text = "[[8]]"},
@@ -431,6 +447,7 @@ int main(void)
         cmocka_unit_test(more_calls_are_the_reason_if_they_explain_it),
         cmocka_unit_test(other_shapes_are_named),
         cmocka_unit_test(another_kernel_is_named_without_its_arguments),
+        cmocka_unit_test(a_large_factor_is_no_percentage),
         cmocka_unit_test(the_pace_of_other_kernels_tells_clocks_from_code),
         cmocka_unit_test(across_devices_peaks_and_what_is_reached_explain_it),
         cmocka_unit_test(
