@@ -288,7 +288,7 @@ function strip_arguments(name) {
   let depth = 0;
   for (let i = name.length - 1; i > 0; i--) {
     if (name[i] === ")") depth++;
-    if (name[i] === "(" && --depth === 0) return name.slice(0, i);
+    if (name[i] === "(" && --depth === 0) return name.slice(0, i).trimEnd();
   }
   return name;
 }

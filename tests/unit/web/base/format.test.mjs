@@ -102,7 +102,7 @@ test("a kernel's short name drops return type, arguments and common namespaces o
       "vectorized_elementwise_kernel<4, f<float>>"],
     ["ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)", "ncclDevKernel_Generic"],
     ["Cijk_Ailk_Bljk_BBS_BH", "Cijk_Ailk_Bljk_BBS_BH"],
-    ["Memcpy DtoD (Device -> Device)", "Memcpy DtoD "],
+    ["Memcpy DtoD (Device -> Device)", "Memcpy DtoD"],
     ["(anonymous)", "(anonymous)"],
     [")", ")"],
   ];
