@@ -222,8 +222,7 @@ static bool leads_out(const char *name)
     return false;
 }
 
-// What a system, or push itself, leaves beside files: nothing of the job.
-static bool is_left_behind(const char *name)
+bool unpack_is_left_behind(const char *name)
 {
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
     return strncmp(name, "__MACOSX/", 9) == 0 || strncmp(base, "._", 2) == 0 ||
@@ -256,7 +255,7 @@ static const char *why_kind_is_unread(struct archive_entry *entry)
 // Members that nobody added on purpose: folders, and files that macOS adds.
 static bool is_aside(struct archive_entry *entry, const char *name)
 {
-    return archive_entry_filetype(entry) == AE_IFDIR || is_left_behind(name);
+    return archive_entry_filetype(entry) == AE_IFDIR || unpack_is_left_behind(name);
 }
 
 // False for a member to skip.

@@ -30,7 +30,10 @@ struct unpack;
 MUST_CHECK struct unpack *unpack_open(struct source *source, const struct format *format,
                                       const struct unpack_limits *limits, struct err *err);
 
-// Moves to the next member, skipping folders and files that macOS adds; *member is NULL at the end.
+// What a system, or push itself, leaves beside files: nothing of the job.
+bool unpack_is_left_behind(const char *name);
+
+// Moves to the next member, skipping folders and what is left behind; *member is NULL at the end.
 // Fails if the archive is damaged or exceeds a limit; members before that are valid.
 MUST_CHECK bool unpack_next(struct unpack *unpack, const struct unpack_member **member,
                             struct err *err);

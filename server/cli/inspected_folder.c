@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/inspected_folder.h"
 
+#include "ingest/unpack.h"
 #include "server/cli/hang_dumps.h"
 
 #include <dirent.h>
@@ -33,7 +34,7 @@ static int by_name(const void *a, const void *b)
 
 static bool add_name(struct folder_walk *walk, const char *name, struct err *err)
 {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unpack_is_left_behind(name))
         return true;
     if (walk->count == MOST_FILES)
         return err_set(err, ERR_LIMIT, "found more than %d files in the folder", MOST_FILES);

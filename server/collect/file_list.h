@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-enum file_status { FILE_SEEN, FILE_SENT, FILE_REFUSED };
+// FILE_UNREAD: of no kind that a hub reads; only this process knows.
+enum file_status { FILE_SEEN, FILE_SENT, FILE_REFUSED, FILE_UNREAD };
 
 struct listed_file {
     struct listed_file *next;

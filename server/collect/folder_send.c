@@ -309,6 +309,21 @@ static bool found(void *context, const char *name, const struct stat *info, stru
            (kept || consider(send, path, &now, err));
 }
 
+// A file without a usual ending is opened once, unless it changes.
+static bool is_read(void *context, const char *name, const struct stat *info, const char *path)
+{
+    struct folder_send *send = context;
+    struct err ignored = {.pos = ERR_NO_POS};
+    const struct listed_file now = file_list_entry(name, info);
+    struct listed_file *file = file_list_see(send->list, &now, &ignored);
+    if (file && file->status != FILE_SEEN)
+        return file->status != FILE_UNREAD;
+    bool is = found_files_is_read(path);
+    if (file && !is)
+        file->status = FILE_UNREAD;
+    return is;
+}
+
 // Asked again for a folder that is watched, this changes nothing.
 static void entered(void *context, const char *path)
 {
@@ -326,6 +341,7 @@ bool folder_send_pass(struct folder_send *send, struct err *err)
     const struct found_files walk = {.folder = send->folder,
                                      .only = send->only,
                                      .file = found,
+                                     .is_read = is_read,
                                      .subfolder = send->notify >= 0 ? entered : NULL,
                                      .context = send,
                                      .left = &send->left};

@@ -88,7 +88,7 @@ static bool has_no_kind(const char *name)
 }
 
 // Weights are zip archives and pickles as well, so only what is certainly a record counts.
-static bool is_read_inside(const char *path)
+bool found_files_is_read(const char *path)
 {
     struct err ignored = {.pos = ERR_NO_POS};
     struct format_found found = {0};
@@ -128,8 +128,15 @@ static bool leave(const struct found_files *walk, const char *name, enum file_le
     return true;
 }
 
+static bool is_read(const struct found_files *walk, const char *name, const char *path,
+                    const struct stat *info)
+{
+    return walk->is_read ? walk->is_read(walk->context, name, info, path)
+                         : found_files_is_read(path);
+}
+
 // FILE_LEFTS for one that is wanted.
-static enum file_left judge(const struct found_files *walk, const char *path,
+static enum file_left judge(const struct found_files *walk, const char *name, const char *path,
                             const struct stat *info)
 {
     const char *last = strrchr(path, '/') + 1;
@@ -142,7 +149,8 @@ static enum file_left judge(const struct found_files *walk, const char *path,
         return LEFT_OTHER_NAME;
     if (info->st_size == 0)
         return LEFT_EMPTY;
-    return wanted || (has_no_kind(last) && is_read_inside(path)) ? FILE_LEFTS : LEFT_UNREAD;
+    return wanted || (has_no_kind(last) && is_read(walk, name, path, info)) ? FILE_LEFTS
+                                                                            : LEFT_UNREAD;
 }
 
 static bool visit(const struct found_files *walk, const char *name, int depth, struct err *err)
@@ -157,7 +165,7 @@ static bool visit(const struct found_files *walk, const char *name, int depth, s
     if (S_ISDIR(info.st_mode))
         return depth == MOST_DEPTH ? leave(walk, name, LEFT_TOO_DEEP)
                                    : walk_folder(walk, name, depth + 1, err);
-    enum file_left why = judge(walk, path, &info);
+    enum file_left why = judge(walk, name, path, &info);
     return why == FILE_LEFTS ? walk->file(walk->context, name, &info, err) : leave(walk, name, why);
 }
 

@@ -36,6 +36,8 @@ struct found_files {
     // false ends the walk
     bool (*file)(void *context, const char *name, const struct stat *info, struct err *err);
     void (*subfolder)(void *context, const char *path); // NULL, or for each folder
+    // Whether a hub reads a file whose name does not say; NULL: found_files_is_read(path)
+    bool (*is_read)(void *context, const char *name, const struct stat *info, const char *path);
     void *context;
     struct files_left *left; // NULL, or what was passed over is added
 };
@@ -45,6 +47,9 @@ struct found_files {
 // the file. A subfolder that vanishes meanwhile is no error. ERR_NOT_FOUND, ERR_IO for the folder
 // itself.
 MUST_CHECK bool found_files_walk(const struct found_files *walk, struct err *err);
+
+// Whether the content of a file is one that a hub reads; opens it.
+bool found_files_is_read(const char *path);
 
 // Whether a file of that name, without folders, is sent.
 bool found_files_wants(const char *name, const char *only);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files of a node are sent, and the list of those that were.
 #include "server/collect/file_list.h"
+#include "server/collect/folder_send.h"
 #include "server/collect/found_files.h"
 #include "server/collect/remote_hub.h"
 #include "server/outbound/http_client.h"
@@ -45,11 +46,12 @@ static bool note_name(void *context, const char *name, const struct stat *info, 
     return true;
 }
 
+// The start of a Flight Recorder's pickle: {'version': '2.4', 'pg_config': ...
+static const char dump[] = "\x80\x02}(X\x07\0\0\0versionX\x03\0\0\0"
+                           "2.4X\x09\0\0\0pg_config}";
+
 static void a_name_without_an_ending_is_judged_by_its_content(void **state)
 {
-    // the start of a Flight Recorder's pickle: {'version': '2.4', 'pg_config': ...
-    static const char dump[] = "\x80\x02}(X\x07\0\0\0versionX\x03\0\0\0"
-                               "2.4X\x09\0\0\0pg_config}";
     char folder[] = "/tmp/stepscope-collect-XXXXXX", path[96], text[FILES_LEFT_BYTES];
     struct err err = {.pos = ERR_NO_POS};
     struct names names = {0};
@@ -79,6 +81,45 @@ static void a_name_without_an_ending_is_judged_by_its_content(void **state)
     assert_non_null(strstr(text, "4 (2 of a kind that is not read, such as "));
     assert_non_null(
         strstr(text, "; 1 unfinished, such as rank1.json.tmp; 1 empty, such as rank2.log)"));
+    folder_remove(folder);
+}
+
+static void write_at(const char *path, const char *bytes, size_t count, time_t modified)
+{
+    int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+    const struct timespec times[2] = {{.tv_sec = modified}, {.tv_sec = modified}};
+    assert_int_equal(write(fd, bytes, count), count);
+    assert_int_equal(futimens(fd, times), 0);
+    close(fd);
+}
+
+// The second bytes would be read, but their time is that of the first.
+static void a_file_of_no_kind_is_opened_again_only_once_it_has_changed(void **state)
+{
+    static const char other[sizeof dump - 1] = "no record of anything at all";
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
+    struct err err = {.pos = ERR_NO_POS};
+    struct remote_hub hub = {0};
+    struct file_list list;
+    const struct send_target target = {.hub = &hub};
+    struct folder_send send = {.target = &target, .list = &list, .folder = folder, .notify = -1};
+    (void)state;
+    send.settle_ns = INT64_MAX; // nothing is sent
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/rank_0", folder);
+    assert_true(file_list_open(&list, NULL, "hub run", &err));
+    static const struct {
+        const char *bytes;
+        time_t modified;
+        size_t unread, waiting;
+    } passes[] = {{other, 1000, 1, 0}, {dump, 1000, 1, 0}, {dump, 1001, 0, 1}, {dump, 1001, 0, 1}};
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        write_at(path, passes[i].bytes, sizeof dump - 1, passes[i].modified);
+        assert_true(folder_send_pass(&send, &err));
+        assert_int_equal(send.left.counts[LEFT_UNREAD], passes[i].unread);
+        assert_int_equal(send.waiting, passes[i].waiting);
+    }
+    file_list_free(&list);
     folder_remove(folder);
 }
 
@@ -231,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
         cmocka_unit_test(a_name_without_an_ending_is_judged_by_its_content),
+        cmocka_unit_test(a_file_of_no_kind_is_opened_again_only_once_it_has_changed),
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
         cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),

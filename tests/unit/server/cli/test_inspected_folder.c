@@ -61,6 +61,7 @@ static void dumps_of_several_ranks_are_diagnosed_together(void **state)
     folder_write(hand.path, "_dump_1", "{" GROUPS "}");
     folder_write(hand.path, "_dump_2", WAITING);
     folder_write(hand.path, "notes.txt", "a line\n");
+    folder_write(hand.path, ".stepscope-sent", "{}\n"); // of push
     look(&hand);
     assert_string_equal(hand.seen.format->name, "flight-recorder-job");
     assert_string_equal(hand.seen.verdict,
