@@ -46,6 +46,26 @@ async function curl(place, path, ...args) {
   return { status: Number(/^HTTP\/\S+ (\d+)/.exec(head)[1]), head, body };
 }
 
+/** How long a proxy of deploy/ keeps an idle connection to the service, in seconds; all of them. */
+function kept_by_proxies() {
+  const files = ["nginx", "caddy"].flatMap((folder) => readdirSync(join(root, "deploy", folder))
+    .map((name) => readFileSync(join(root, "deploy", folder, name), "utf8")));
+  const pools = files
+    .flatMap((text) => [...text.matchAll(/^upstream \w+ {[^}]*}|transport http {[^}]*}/gm)])
+    .map(([pool]) => /keepalive(?:_timeout)? (\d+)s\b/.exec(pool)?.[1]);
+  return pools.map(Number);
+}
+
+test("a proxy drops an idle connection before the service does, which says when", async () => {
+  const server = await start_server();
+  const { headers } = await fetch(`${server.base}/api/v1/runs`);
+  await server.stop();
+  const [, announced] = /^timeout=(\d+)$/.exec(headers.get("keep-alive"));
+  const kept = kept_by_proxies();
+  assert.ok(kept.length >= 6, `${kept}`);
+  for (const seconds of kept) assert.ok(seconds < Number(announced), `${seconds} ${announced}`);
+});
+
 const bearer = (token) => ["-H", `Authorization: Bearer ${token}`];
 
 /** Bytes of uploads in progress that the service holds. */
