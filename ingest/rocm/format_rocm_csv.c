@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files of AMD's profilers with times: rocprofv3's kernel, API, marker and copy traces, the
-// same from rocpd, and results.csv of the old rocprof. Columns are in any order and are found by
-// their names. Files of one process may follow one another in one (file_sets): each starts with its
-// header, and that with the agents comes first.
+// same from rocpd, those of rocprofv2, and results.csv of the old rocprof. Columns are in any order
+// and are found by their names. Files of one process may follow one another in one (file_sets):
+// each starts with its header, and that with the agents comes first.
 #include "ingest/csv/csv.h"
 #include "ingest/source/format.h"
 #include "ingest/rocm/rocm_names.h"
@@ -23,6 +23,7 @@ enum column {
     THREAD,
     CORRELATION,
     DOMAIN,
+    OPERATION,
     LDS,
     VGPRS,
     GRID,
@@ -61,6 +62,7 @@ static const struct {
     {START, "BeginNs"},
     {END, "End_Timestamp"},
     {END, "EndNs"},
+    {END, "Stop_Timestamp"},
     {AGENT, "Agent_Id"},
     {AGENT, "GPU_ID"},
     {AGENT, "gpu-id"},
@@ -75,6 +77,7 @@ static const struct {
     {THREAD, "tid"},
     {CORRELATION, "Correlation_Id"},
     {DOMAIN, "Domain"},
+    {OPERATION, "Operation"},
     {LDS, "LDS_Block_Size"},
     {LDS, "lds"},
     {VGPRS, "VGPR_Count"},
@@ -229,6 +232,14 @@ static struct str take_copy(const struct rocm_csv *csv, struct str direction, in
     return known ? str_of(known) : direction;
 }
 
+// What rocprofv2 lists in hcc_ops_trace.csv beside kernels has an operation in place of a name.
+static enum event_kind operation_kind(struct str operation)
+{
+    if (str_starts_with(operation, STR("Copy")))
+        return EVENT_MEMCPY;
+    return str_starts_with(operation, STR("Fill")) ? EVENT_MEMSET : EVENT_KERNEL;
+}
+
 static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
     bool skip;
@@ -248,6 +259,8 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
     }
     if (csv->kind == EVENT_MEMCPY)
         name = take_copy(csv, name, record.dur_ns);
+    if (csv->kind == EVENT_KERNEL && !name.len)
+        record.kind = operation_kind(name = cell(csv, row, OPERATION));
     return trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
                               &record.name, err) &&
            trace_builder_add(csv->builder, &record, err);
@@ -311,12 +324,12 @@ static void start_block(struct rocm_csv *csv, const struct csv_row *header)
         csv->block = AGENTS;
     else if (has(csv, COUNTER))
         csv->block = timed ? COUNTERS : NO_TRACE;
+    else if (has(csv, DOMAIN) && has_name(header, "Function"))
+        csv->kind = EVENT_RUNTIME; // rocprofv2 has a column of kernels beside the calls
     else if (has_name(header, "Kernel_Name") || has_name(header, "KernelName"))
         csv->kind = EVENT_KERNEL;
     else if (has_name(header, "Direction"))
         csv->kind = EVENT_MEMCPY;
-    else if (has_name(header, "Function"))
-        csv->kind = EVENT_RUNTIME;
 }
 
 // No row of data starts with one of these words and has the name of a column elsewhere.
@@ -393,22 +406,25 @@ static bool read_csv(const struct format_input *input, struct err *err)
 
 static enum format_likeness likeness(struct str head, const char *name)
 {
-    bool timed = csv_head_has(head, "Start_Timestamp") && csv_head_has(head, "End_Timestamp");
+    bool ends = csv_head_has(head, "End_Timestamp") || csv_head_has(head, "Stop_Timestamp");
+    bool timed = ends && csv_head_has(head, "Start_Timestamp");
     return timed && csv_head_has(head, name) && !csv_head_has(head, "Counter_Name") ? FORMAT_SURE
                                                                                     : FORMAT_UNLIKE;
-}
-
-static enum format_likeness probe_kernels(const struct format_sample *sample)
-{
-    bool old = csv_head_has(sample->head, "KernelName") && csv_head_has(sample->head, "BeginNs") &&
-               csv_head_has(sample->head, "EndNs");
-    return old ? FORMAT_SURE : likeness(sample->head, "Kernel_Name");
 }
 
 static enum format_likeness probe_calls(const struct format_sample *sample)
 {
     return csv_head_has(sample->head, "Domain") ? likeness(sample->head, "Function")
                                                 : FORMAT_UNLIKE;
+}
+
+static enum format_likeness probe_kernels(const struct format_sample *sample)
+{
+    if (probe_calls(sample) == FORMAT_SURE)
+        return FORMAT_UNLIKE;
+    bool old = csv_head_has(sample->head, "KernelName") && csv_head_has(sample->head, "BeginNs") &&
+               csv_head_has(sample->head, "EndNs");
+    return old ? FORMAT_SURE : likeness(sample->head, "Kernel_Name");
 }
 
 static enum format_likeness probe_copies(const struct format_sample *sample)
@@ -444,7 +460,7 @@ const struct format format_rocm_kernels = {
 
 const struct format format_rocm_calls = {
     .name = "rocprofv3-api-csv",
-    .what = "an API trace of rocprofv3 as CSV",
+    .what = "an API trace of rocprof as CSV",
     .kind = FORMAT_TRACE,
     .access = FORMAT_STREAM,
     .probe = probe_calls,

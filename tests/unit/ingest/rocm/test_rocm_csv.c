@@ -108,6 +108,41 @@ static void calls_are_of_the_kind_of_their_domain(void **state)
     trace_free(trace);
 }
 
+// hip_api_trace.csv of rocprofv2.
+static void calls_beside_a_column_of_kernels_are_calls(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR("Domain,Function,Kernel_Name,Start_Timestamp,"
+                                        "End_Timestamp,Correlation_ID\n\n"
+                                        "HIP_API_DOMAIN,hipMalloc,,10,20,1\n"
+                                        "HIP_API_DOMAIN,hipLaunchKernel,add(int),30,40,2\n"));
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace->kind[0], EVENT_RUNTIME);
+    assert_name(trace, 0, STR("hipMalloc"));
+    assert_int_equal(trace->kind[1], EVENT_RUNTIME);
+    assert_name(trace, 1, STR("hipLaunchKernel"));
+    trace_free(trace);
+}
+
+// hcc_ops_trace.csv of rocprofv2.
+static void operations_without_a_kernel_are_copies_and_fills(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR("Domain,Operation,Kernel_Name,Start_Timestamp,"
+                                        "Stop_Timestamp,Correlation_ID\n\n"
+                                        "HIP_OPS_DOMAIN,\"KernelExecution\",\"add(int)\",10,20,1\n"
+                                        "HIP_OPS_DOMAIN,\"CopyHostToDevice\",,30,45,2\n"
+                                        "HIP_OPS_DOMAIN,\"FillBuffer\",,50,51,3\n"));
+    static const enum event_kind kinds[] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET};
+    assert_int_equal(trace->event_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(trace->kind[i], kinds[i]);
+    assert_name(trace, 0, STR("add(int)"));
+    assert_name(trace, 1, STR("CopyHostToDevice"));
+    assert_int_equal(trace->dur_ns[1], 15);
+    trace_free(trace);
+}
+
 static void copies_belong_to_the_gpu(void **state)
 {
     (void)state;
@@ -218,6 +253,8 @@ int main(void)
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
         cmocka_unit_test(columns_of_old_rocprof_are_known),
         cmocka_unit_test(calls_are_of_the_kind_of_their_domain),
+        cmocka_unit_test(calls_beside_a_column_of_kernels_are_calls),
+        cmocka_unit_test(operations_without_a_kernel_are_copies_and_fills),
         cmocka_unit_test(copies_belong_to_the_gpu),
         cmocka_unit_test(directions_of_old_versions_are_those_of_new_ones),
         cmocka_unit_test(rows_without_times_are_counted_and_left_out),
