@@ -27,9 +27,10 @@
 #define NSYS_JSON(has)                                                      \
     JSON("nsys-json", FORMAT_TRACE, has, "a JSON export of Nsight Systems", \
          "use " NSYS_EXPORT "FILE.nsys-rep")
-#define NSYS_STATS(bytes)                                               \
-    BYTES("nsys-stats", FORMAT_RECORDS, bytes, "a table of nsys stats", \
-          "use " NSYS_EXPORT "FILE.nsys-rep")
+#define NSYS_STATS_IS     "a table of nsys stats"
+#define NSYS_STATS_SEND   "use " NSYS_EXPORT "FILE.nsys-rep"
+#define NSYS_STATS(bytes) BYTES("nsys-stats", FORMAT_RECORDS, bytes, NSYS_STATS_IS, NSYS_STATS_SEND)
+
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
 #define LINK_TESTS  "for links, send the output of nccl-tests, rccl-tests, perftest or nvbandwidth"
 #define HOST        "send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
@@ -78,6 +79,20 @@ static enum format_likeness probe_headless(const struct format_sample *sample)
             (form[i] == '0' ? !str_is_digit(sample->head.at[i]) : sample->head.at[i] != form[i]))
             return FORMAT_UNLIKE;
     return FORMAT_SURE;
+}
+
+// Tables below the lines in which nsys stats reports its progress, or in columns for people.
+static enum format_likeness probe_nsys_stats(const struct format_sample *sample)
+{
+    static const char *const firsts[] = {"Generating SQLite file ", "Processing [",
+                                         "NOTICE: Existing SQLite export found"};
+    struct str head = sample->head;
+    while (head.len && memchr(" \r\n", head.at[0], 3))
+        head = (struct str){head.at + 1, head.len - 1};
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
+        if (str_starts_with(head, str_of(firsts[i])))
+            return str_find(head, STR("Processing [")) != SIZE_MAX ? FORMAT_SURE : FORMAT_UNLIKE;
+    return FORMAT_UNLIKE;
 }
 
 // What ncclras prints without -f json; logs of jobs may begin with the same words.
@@ -168,7 +183,14 @@ const struct format formats_unread[] = {
      .what = "samples of nvidia-smi without the names of their columns",
      .advice = "record without noheader, or add the line of names on top"},
     NSYS_STATS("Time (%),Total Time (ns),"),
-    NSYS_STATS("Start (ns),Duration (ns),CorrId,"),
+    NSYS_STATS("Start (ns),Duration (ns),"),
+    NSYS_STATS("Total (MB),Count,"),
+    NSYS_STATS("Range,Style,Total Proj Time (ns),"),
+    {.name = "nsys-stats",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_nsys_stats,
+     .what = NSYS_STATS_IS,
+     .advice = NSYS_STATS_SEND},
     BYTES("ncu-summary", FORMAT_RECORDS, "\"Process ID\",\"Process Name\",\"Host Name\",",
           "a summary of Nsight Compute, without its launches",
           "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"),

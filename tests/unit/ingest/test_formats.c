@@ -80,6 +80,27 @@ static void json_is_named_by_members_that_only_it_has(void **state)
     assert_found(STR("{\"rocprofiler-sdk-tool\": []}"), "", "rocprofv3-json");
 }
 
+// Whatever table it is, and with what the program printed above it.
+static void tables_of_nsys_stats_are_known(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {
+        "Time (%),Total Time (ns),Instances,Name\n",
+        "Start (ns),Duration (ns),CorrId,GrdX\n",
+        "Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n",
+        "Total (MB),Count,Avg (MB),Operation\n",
+        "Range,Style,Total Proj Time (ns),Range Instances\n",
+        "Generating SQLite file a.sqlite from a.nsys-rep\nProcessing [a.sqlite] with "
+        "[cuda_gpu_kern_sum.py]...\nTime (%),Total Time (ns)\n",
+        "\nNOTICE: Existing SQLite export found: a.sqlite\n\nProcessing [a.sqlite] with "
+        "[cuda_gpu_trace.py]...\n",
+    };
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        assert_found(str_of(heads[i]), "a.csv", "nsys-stats");
+    assert_found(STR("Generating SQLite file a.sqlite\nstep 1, loss 2.3\n"), "a.log",
+                 "training-log");
+}
+
 static void names_count_where_bytes_say_nothing(void **state)
 {
     (void)state;
@@ -233,6 +254,7 @@ int main(void)
         cmocka_unit_test(files_are_named_by_their_first_bytes),
         cmocka_unit_test(an_archive_is_not_what_its_first_member_is),
         cmocka_unit_test(json_is_named_by_members_that_only_it_has),
+        cmocka_unit_test(tables_of_nsys_stats_are_known),
         cmocka_unit_test(names_count_where_bytes_say_nothing),
         cmocka_unit_test(every_format_that_is_not_read_says_what_it_is),
         cmocka_unit_test(only_json_is_tried_as_a_trace),
