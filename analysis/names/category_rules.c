@@ -287,6 +287,7 @@ static const struct category_rule kernel_rows[] = {
 
     {MATCH_PART, CATEGORY_ELEMENTWISE, "multi_tensor_apply", "copy"},
     {MATCH_PART, CATEGORY_OPTIMIZER, "multi_tensor_apply", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "hadamard", NULL}, // not "adam"
     {MATCH_PART, CATEGORY_OPTIMIZER, "adam", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "koptimizer", NULL},    // bitsandbytes
     {MATCH_PART, CATEGORY_OPTIMIZER, "kprecondition", NULL}, // same
@@ -310,6 +311,8 @@ static const struct category_rule kernel_rows[] = {
 
     {MATCH_PART, CATEGORY_EMBEDDING, "and_cache", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "appendpagedkvcache", NULL},
+    {MATCH_PART, CATEGORY_EMBEDDING, "kv_buffer", NULL},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "_set_k_and_s", NULL}, // SGLang's cache of the indexer
     {MATCH_PART, CATEGORY_EMBEDDING, "store_kv", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "transfer_kernel", NULL},
 
@@ -323,6 +326,10 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_MOE, "topkgating", NULL},
     {MATCH_PART, CATEGORY_MOE, "topksoftmax", NULL},
     {MATCH_PART, CATEGORY_MOE, "grouped_topk", NULL},
+    {MATCH_PART, CATEGORY_MOE, "topk_softplus", NULL},
+    {MATCH_PART, CATEGORY_MOE, "expandinputrows", NULL}, // TensorRT-LLM, as the next
+    {MATCH_PART, CATEGORY_MOE, "cutlass_kernels::do", "activation"},
+    {MATCH_FRONT, CATEGORY_MOE, "_fwd_kernel_ep_", NULL}, // SGLang: scatter and gather by expert
     {MATCH_PART, CATEGORY_MOE, "row_id_map", NULL},
     {MATCH_PART, CATEGORY_MOE, "sort_chunks_by", NULL},
     {MATCH_WHOLE, CATEGORY_MOE, "_permute_kernel", NULL},
@@ -347,7 +354,13 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "raggedkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mergestate", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "merge_state", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "clean_logits", NULL}, // DeepGEMM, of mqa_logits
+    {MATCH_PART, CATEGORY_ATTENTION, "paged_decode", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "delta_rule", NULL}, // and the rest of linear attention
+    {MATCH_PART, CATEGORY_ATTENTION, "fused_recurrent", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "chunk_kda", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "chunk_gla", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "gdn_decode", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "chunk_fwd_kernel", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "recompute_w_u", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "solve_tril", NULL},
@@ -366,6 +379,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "convolution", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv_", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv1d", NULL},
+    {MATCH_WHOLE, CATEGORY_CONVOLUTION, "gen_conv", NULL}, // oneDNN on XPU
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv2d", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv3d", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "asmconv", NULL},
@@ -395,7 +409,10 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_MOE, "cutlass", "moe"},
 
     {MATCH_PART, CATEGORY_NORMALIZATION, "gemma_", "norm"},
-    {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"}, // CuTe DSL
+    {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"},  // CuTe DSL
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "kernel_cutlass_kernel", "quantiz"}, // CuTe DSL
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "repack", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "deep_gemm", "transpose"}, // of scales
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemv", NULL},
     {MATCH_PART, CATEGORY_GEMM, "matmul", NULL},
@@ -406,6 +423,10 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_GEMM, "wv_splitk", NULL},
     {MATCH_PART, CATEGORY_GEMM, "splitkreduce", NULL},
     {MATCH_PART, CATEGORY_GEMM, "llmm1", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "scaled_mm", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "einsum", NULL},
+    {MATCH_FRONT, CATEGORY_GEMM, "splitk_reduce_kernel", NULL}, // aiter
+    {MATCH_FRONT, CATEGORY_GEMM, "__myl_fc", NULL},             // TensorRT's fused GEMMs
     {MATCH_PART, CATEGORY_GEMM, "flatmm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "marlin", NULL},
     {MATCH_PART, CATEGORY_GEMM, "bmm_", NULL},
@@ -438,9 +459,9 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "rope", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "kn_entry_", NULL}, // RoPE in aiter
     {MATCH_PART, CATEGORY_ELEMENTWISE, "elementwise_kernel_with_index", NULL},
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "silu_and_mul", NULL},
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "act_and_mul", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "_and_mul", NULL},
 
+    {MATCH_PART, CATEGORY_MOE, "router", NULL}, // after its GEMMs
     {MATCH_PART, CATEGORY_REDUCTION, "topk", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "sort", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "embedding", NULL},
@@ -456,6 +477,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_EMBEDDING, "token_ids", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "req_to_token", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "kv_cache", NULL},
+    {MATCH_PART, CATEGORY_EMBEDDING, "kvcache", NULL},
 
     {MATCH_PART, CATEGORY_REDUCTION, "softmax", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "cross_entropy", NULL},
@@ -481,6 +503,8 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_REDUCTION, "histogram", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "unique", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "multinomial", NULL},
+    {MATCH_PART, CATEGORY_REDUCTION, "gumbel", NULL},
+    {MATCH_PART, CATEGORY_REDUCTION, "logits_stats", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "rejection_", NULL},
     {MATCH_WHOLE, CATEGORY_REDUCTION, "_min_p_kernel", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "verifytree", NULL},
@@ -492,6 +516,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "catarray", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "split_with_sizes", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "copy", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "memcpy", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "fill", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "dropout", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "activation", NULL},
@@ -501,8 +526,11 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gated_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gating", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "mhc_", NULL}, // hyper-connections
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "hc_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "transpose", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "permute", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "permutation", NULL}, // cuTENSOR
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "reshape", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nchwtonhwc", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nhwctonchw", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "subtensorop", NULL}, // MIOpen
@@ -529,6 +557,13 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "__transform", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nvfuser", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "cudacodegen", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "loop_", "fusion"}, // XLA, as the next three
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "input_", "fusion"},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "wrapped_", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "eigenmetakernel", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "__myl_", NULL},     // the rest of TensorRT's
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "onnxruntime", NULL}, // the rest, as below
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "tensorflow::", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "transformer_engine", NULL}, // the rest of it
 };
 

@@ -109,6 +109,11 @@ static const struct communication_rule {
     {"nvshmem", NULL, false},
     {"deepep", NULL, false},
     {"deep_ep", NULL, false},
+    {"internode", NULL, true}, // DeepEP's kernels in other namespaces, as the next two
+    {"intranode", NULL, true},
+    {"get_dispatch_layout", NULL, true},
+    {"hybrid_ep", NULL, true}, // DeepEP
+    {"flashinfer::comm::", NULL, true},
     {"oneccl", NULL, false},
     {"hccl", NULL, false},
     {"allreduce_fusion", NULL, false},
