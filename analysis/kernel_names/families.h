@@ -21,6 +21,7 @@ kernel_family family_cudnn;
 kernel_family family_miopen;
 kernel_family family_ck;
 kernel_family family_aiter;
+kernel_family family_flydsl;
 kernel_family family_gemm_generators;
 kernel_family family_collectives;
 kernel_family family_inductor;

@@ -55,6 +55,7 @@ static const struct kernel_rule shared[] = {
     {NULL, "*topk_softmax*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "deepseek_v3_topk*", 0, OP_moe_routing, FROM_NOWHERE, {0}, 0},
     {NULL, "*router_gemm*", 0, OP_gemm, FROM_FIRST, {0}, 0},
+    {NULL, "fused_a_gemm_kernel", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
     {NULL, "wvSplitKQ*", LIBRARY_vllm, OP_gemm, FROM_SECOND, {0}, 0},
     {NULL, "wvSplitK*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},
     {NULL, "LLGemm1*", LIBRARY_vllm, OP_gemm, FROM_FLOAT, {0}, 0},

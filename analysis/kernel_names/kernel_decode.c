@@ -7,11 +7,32 @@
 
 // Special spellings before words that any library may use.
 static kernel_family *const families[] = {
-    family_runtime,         family_inductor,    family_nvjet,    family_tensile, family_attention,
-    family_cutlass3,        family_cublas_sass, family_xmma,     family_ggml,    family_collectives,
-    family_gemm_generators, family_ck,          family_aiter,    family_cupy,    family_xla,
-    family_elementwise,     family_primitives,  family_pytorch,  family_cudnn,   family_miopen,
-    family_cublas,          family_serving,     family_cutlass2, family_triton,  family_libraries,
+    family_runtime,
+    family_inductor,
+    family_nvjet,
+    family_tensile,
+    family_attention,
+    family_cutlass3,
+    family_cublas_sass,
+    family_xmma,
+    family_ggml,
+    family_collectives,
+    family_gemm_generators,
+    family_ck,
+    family_aiter,
+    family_flydsl,
+    family_cupy,
+    family_xla,
+    family_elementwise,
+    family_primitives,
+    family_pytorch,
+    family_cudnn,
+    family_miopen,
+    family_cublas,
+    family_serving,
+    family_cutlass2,
+    family_triton,
+    family_libraries,
 };
 
 void kernel_decode(struct str name, struct kernel_decoded *decoded)
