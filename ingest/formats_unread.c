@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per format; if two are equally likely, the first wins.
 #include "ingest/formats_unread.h"
+#include "ingest/csv/csv.h"
 #include "ingest/json/json_outline.h"
 
 #define MAGIC(bytes) .magic = {.at = "" bytes, .len = sizeof(bytes) - 1}
@@ -93,6 +94,38 @@ static enum format_likeness probe_nsys_stats(const struct format_sample *sample)
         if (str_starts_with(head, str_of(firsts[i])))
             return str_find(head, STR("Processing [")) != SIZE_MAX ? FORMAT_SURE : FORMAT_UNLIKE;
     return FORMAT_UNLIKE;
+}
+
+// Events of NCCL's example of a profiler plugin, in the form of Chrome's traces.
+static enum format_likeness probe_nccl_plugin(const struct format_sample *sample)
+{
+    static const char *const categories[] = {"\"cat\": \"GROUP", "\"cat\": \"COLL",
+                                             "\"cat\": \"P2P", "\"cat\": \"PROXY"};
+    struct str head = sample->head;
+    bool is = sample->outline->root == '[' && str_find(head, STR("\"ph\": \"b\"")) != SIZE_MAX;
+    for (size_t i = 0; is && i < sizeof categories / sizeof *categories; i++)
+        if (str_find(head, str_of(categories[i])) != SIZE_MAX)
+            return FORMAT_SURE;
+    return FORMAT_UNLIKE;
+}
+
+// Tables beside trace_view.json of torch_npu, and of msprof.
+static enum format_likeness probe_ascend(const struct format_sample *sample)
+{
+    static const char *const columns[] = {"Accelerator Core", "OP Type", "Host Self Duration(us)",
+                                          "Communication(Not Overlapped)"};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (csv_head_has(sample->head, columns[i]))
+            return FORMAT_SURE;
+    return FORMAT_UNLIKE;
+}
+
+// "-----  -----", and below it the names of the columns of prof.key_averages().table().
+static enum format_likeness probe_averages(const struct format_sample *sample)
+{
+    bool is = str_starts_with(sample->head, STR("-----")) &&
+              str_find(sample->head, STR(" Self CPU %  ")) != SIZE_MAX;
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // What ncclras prints without -f json; logs of jobs may begin with the same words.
@@ -205,6 +238,21 @@ const struct format formats_unread[] = {
      .probe = probe_chart_csv,
      .what = "a chart that W&B or TensorBoard exported",
      .advice = "send all metrics: events.out.tfevents.*, or run.scan_history() as JSON lines"},
+    {.name = "nccl-plugin",
+     .kind = FORMAT_TRACE,
+     .probe = probe_nccl_plugin,
+     .what = "a trace of NCCL's example of a profiler plugin",
+     .advice = "send a trace of PyTorch's profiler, or the logs of NCCL Inspector"},
+    {.name = "ascend-table",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_ascend,
+     .what = "a table of the profiler of Ascend devices",
+     .advice = "send trace_view.json, of which the host's operators and steps are read"},
+    {.name = "torch-averages",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_averages,
+     .what = "a table of averages that PyTorch's profiler printed",
+     .advice = "send the output of prof.export_chrome_trace()"},
     {.name = "nccl-ras-text",
      .kind = FORMAT_RECORDS,
      .probe = probe_ras_text,

@@ -2,6 +2,15 @@
 #include "ingest/json/json_outline.h"
 #include "ingest/kineto/format_kineto.h"
 
+// Whether the first event of a list is one that begins apart from where it ends, as other programs
+// write them.
+static bool starts_apart(struct str head)
+{
+    size_t end = str_find(head, STR("}"));
+    struct str first = {head.at, end == SIZE_MAX ? head.len : end};
+    return str_find(first, STR("\"ph\": \"b\"")) != SIZE_MAX;
+}
+
 // Certain for JSON whose first members include one that only traces have.
 static bool has_own_member(const struct json_outline *outline)
 {
@@ -26,5 +35,6 @@ enum format_likeness kineto_probe(const struct format_sample *sample)
     bool wide = text.len > 1 && text.at[1] == '\0'; // UTF-16
     if (!text.len || wide || (*text.at != '{' && *text.at != '['))
         return FORMAT_UNLIKE;
-    return has_own_member(sample->outline) ? FORMAT_SURE : FORMAT_PERHAPS;
+    bool apart = *text.at == '[' && starts_apart(text);
+    return has_own_member(sample->outline) && !apart ? FORMAT_SURE : FORMAT_PERHAPS;
 }

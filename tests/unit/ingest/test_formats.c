@@ -101,6 +101,24 @@ static void tables_of_nsys_stats_are_known(void **state)
                  "training-log");
 }
 
+static void what_other_programs_write_is_known(void **state)
+{
+    (void)state;
+    assert_found(
+        STR("[\n{\"name\": \"Group API\", \"cat\": \"GROUP_API\", \"ph\": \"b\", \"id\": 0, "
+            "\"pid\": 7, \"tid\": 1, \"ts\": 1.5},\n"),
+        "nccl.json", "nccl-plugin");
+    assert_found(
+        STR("[{\"name\": \"load\", \"cat\": \"io\", \"ph\": \"b\", \"id\": 0, \"ts\": 1},"),
+        "a.json", "kineto");
+    assert_found(STR("Device_id,Name,Type,Accelerator Core,Start Time(us),Duration(us)\n"),
+                 "kernel_details.csv", "ascend-table");
+    assert_found(STR("Device_id,OP Type,Core Type,Count,Total Time(us)\n"), "op_statistic.csv",
+                 "ascend-table");
+    assert_found(STR("----------  ----------\n      Name  Self CPU %  Self CPU\n"), "a.txt",
+                 "torch-averages");
+}
+
 static void names_count_where_bytes_say_nothing(void **state)
 {
     (void)state;
@@ -255,6 +273,7 @@ int main(void)
         cmocka_unit_test(an_archive_is_not_what_its_first_member_is),
         cmocka_unit_test(json_is_named_by_members_that_only_it_has),
         cmocka_unit_test(tables_of_nsys_stats_are_known),
+        cmocka_unit_test(what_other_programs_write_is_known),
         cmocka_unit_test(names_count_where_bytes_say_nothing),
         cmocka_unit_test(every_format_that_is_not_read_says_what_it_is),
         cmocka_unit_test(only_json_is_tried_as_a_trace),
