@@ -100,6 +100,11 @@ static const struct kernel_rule rules[] = {
     {"", "*store_cache*", 0, OP_kv_cache_write, FROM_NOWHERE, {T}, 0},
     {"", "*softmax*bwd*", 0, OP_softmax_bwd, FROM_NOWHERE, {0}, 0},
     {"", "*softmax_kernel*", 0, OP_softmax_fwd, FROM_NOWHERE, {0}, 0},
+    // GEMMs whose inputs are quantized, or that quantize what they write.
+    {"", "_moe_gemm*", 0, OP_moe_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "_batched_gemm*", 0, OP_batched_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "_gemm*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
+    {"", "*quantized_linear*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
     {"", "*dequant*", 0, OP_dequantize, FROM_NOWHERE, {0}, 0},
     {"", "*_quant_*", 0, OP_quantize, FROM_NOWHERE, {0}, 0},
     {"", "*quantize*", 0, OP_quantize, FROM_NOWHERE, {0}, 0},
@@ -112,7 +117,6 @@ static const struct kernel_rule rules[] = {
     {"", "*matmul_kernel*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
     {"", "*gemm_*kernel*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
     {"", "*_gemm_*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
-    {"", "_gemm*", 0, OP_gemm, FROM_NOWHERE, {0}, 0},
 };
 
 // Functions in C++ that may be recorded by the same bare names.

@@ -349,6 +349,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_preprocess", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "paged_logits", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pagedkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "withkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "raggedkvcache", NULL},
@@ -415,6 +416,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "deep_gemm", "transpose"}, // of scales
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemv", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "quantized_linear", NULL},
     {MATCH_PART, CATEGORY_GEMM, "matmul", NULL},
     {MATCH_PART, CATEGORY_GEMM, "nvjet", NULL},
     {MATCH_PART, CATEGORY_GEMM, "cijk_", NULL},
@@ -481,6 +483,7 @@ static const struct category_rule kernel_rows[] = {
 
     {MATCH_PART, CATEGORY_REDUCTION, "softmax", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "cross_entropy", NULL},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "_cce_", NULL}, // cut cross entropy
     {MATCH_PART, CATEGORY_REDUCTION, "_loss", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "reduce", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "reduction", NULL},
@@ -497,6 +500,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_REDUCTION, "selective_state", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "_fft", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "fft_", NULL},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "fft.", NULL},   // XLA
     {MATCH_PART, CATEGORY_REDUCTION, "dpradix", NULL}, // cuFFT
     {MATCH_PART, CATEGORY_REDUCTION, "deviceselect", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "devicecompact", NULL},
@@ -514,6 +518,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "pointwise", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "unary_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "catarray", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "chunk_cat", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "split_with_sizes", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "copy", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "memcpy", NULL},

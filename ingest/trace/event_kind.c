@@ -129,6 +129,7 @@ static const struct communication_rule {
     {"allreduce", "shot", true},
     {"all_reduce", "shot", true}, // all_reduce_one_shot_push_kernel in SGLang
     {"allreduce_rmsnorm", NULL, true},
+    {"customallreduce", NULL, true},
     {"lamport", NULL, true},
     {"userbuffers", NULL, true}, // Transformer Engine
     {"reduce_scatter", NULL, true},

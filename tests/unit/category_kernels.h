@@ -100,6 +100,7 @@ static const struct category_sample kernel_rows[] = {
     {"bwd_preprocess_varlen", CATEGORY_ATTENTION},
     {"_ZN5aiter31mla_a16w16_qh16_m16x4_n16x1_coexE", CATEGORY_ATTENTION},
     {"void deep_gemm::sm90_fp8_mqa_logits<64u, 128u>(unsigned int)", CATEGORY_ATTENTION},
+    {"_indexer_fp8_paged_logits_kernel", CATEGORY_ATTENTION},
     {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u>(x)",
      CATEGORY_ATTENTION},
     {"void flashinfer::SinglePrefillWithKVCacheKernel<flashinfer::KernelTraits>(x)",
@@ -201,6 +202,7 @@ static const struct category_sample kernel_rows[] = {
     {"volta_sgemm_64x64_nt", CATEGORY_GEMM},
     {"std::enable_if<!(false), void>::type internal::gemvx::kernel<int, int, __nv_bfloat16>(x)",
      CATEGORY_GEMM},
+    {"_quantized_linear_fp8_kernel", CATEGORY_GEMM},
     {"matmul_kernel_persistent", CATEGORY_GEMM},
     {"nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NNT", CATEGORY_GEMM},
     {"Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x192x64", CATEGORY_GEMM},
@@ -292,6 +294,7 @@ static const struct category_sample kernel_rows[] = {
     {"void (anonymous namespace)::softmax_warp_forward<float, float, float, 8, true, false>(x)",
      CATEGORY_REDUCTION},
     {"liger_cross_entropy_kernel", CATEGORY_REDUCTION},
+    {"_cce_lse_forward_kernel", CATEGORY_REDUCTION},
     {"void at::native::(anonymous namespace)::ctc_loss_log_alpha_gpu_kernel<float, long>(x)",
      CATEGORY_REDUCTION},
     {"void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
@@ -315,6 +318,7 @@ static const struct category_sample kernel_rows[] = {
     {"void regular_fft<256u, 8u, 4u, (padding_t)1>(x)", CATEGORY_REDUCTION},
     {"fft_rtc_fwd_len1024_factors_16_4_16_wgs_64_tpt_64_sp_op_CI_CI_sbrr_dirReg",
      CATEGORY_REDUCTION},
+    {"fft.13.0", CATEGORY_REDUCTION},
     {"void DPRadix0064B::kernel1Mem<unsigned int, float, (fftDirection_t)-1>(x)",
      CATEGORY_REDUCTION},
     {"void cub::DeviceSelectSweepKernel<cub::DispatchSelectIf>(x)", CATEGORY_REDUCTION},
@@ -339,6 +343,9 @@ static const struct category_sample kernel_rows[] = {
     {"void transformer_engine::unary_kernel<8, true, float>(x)", CATEGORY_ELEMENTWISE},
     {"void at::native::(anonymous namespace)::CatArrayBatchedLayout<OpaqueType<2u>, unsigned int, "
      "4, 64, 64>(x)",
+     CATEGORY_ELEMENTWISE},
+    {"void at::native::detail::chunk_cat_cuda_kernel<float, c10::BFloat16>(float**, "
+     "c10::BFloat16*)",
      CATEGORY_ELEMENTWISE},
     {"void at::native::detail::split_with_sizes_out_contiguous<at::native::detail::Block>(x)",
      CATEGORY_ELEMENTWISE},

@@ -69,6 +69,7 @@ static void collectives_of_frameworks_are_communication(void **state)
         "void dpsk::ep::internode::combine_ll<3, 10, 7168, 9>(void*)",
         "void dpsk::ep::cuda::get_dispatch_layout<256, 32, 8>(long const*)",
         "void primus_turbo::deep_ep::intranode::dispatch<8, 1024, 8192>(int4*)",
+        "FastllmCustomAllReduceKernel",
         "void hybrid_ep::dispatch_kernel<float>(float*)",
         "flashinfer::comm::ulysses_pcie::UlyssesPcieBarrier(unsigned long*, int)",
         "_ZN4uccl11internode_ll8dispatchE",
