@@ -389,6 +389,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "bwd_weight", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "im2col", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "im2d2col", NULL},
+    {MATCH_PART, CATEGORY_CONVOLUTION, "im3d2col", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "col2im", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "scudnn", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "s884cudnn", NULL},
@@ -469,6 +470,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_EMBEDDING, "embedding", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "embs", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "compute_grad_weight", NULL},
+    {MATCH_PART, CATEGORY_EMBEDDING, "partial_segments", NULL}, // of the same backward pass
     {MATCH_PART, CATEGORY_EMBEDDING, "krn_partial", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "index", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "indices", NULL},
@@ -569,6 +571,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_ELEMENTWISE, "__myl_", NULL},     // the rest of TensorRT's
     {MATCH_PART, CATEGORY_ELEMENTWISE, "onnxruntime", NULL}, // the rest, as below
     {MATCH_PART, CATEGORY_ELEMENTWISE, "tensorflow::", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "cupy_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "transformer_engine", NULL}, // the rest of it
 };
 

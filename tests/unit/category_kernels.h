@@ -149,6 +149,7 @@ static const struct category_sample kernel_rows[] = {
      CATEGORY_CONVOLUTION},
     {"void at::native::im2col_kernel<float>(long)", CATEGORY_CONVOLUTION},
     {"Im2d2Col", CATEGORY_CONVOLUTION},
+    {"Im3d2Col", CATEGORY_CONVOLUTION},
     {"void at::native::col2im_kernel<float, float>(long)", CATEGORY_CONVOLUTION},
     {"cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1", CATEGORY_CONVOLUTION},
     {"volta_fp16_s884cudnn_fp16_256x64_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1",
@@ -272,6 +273,8 @@ static const struct category_sample kernel_rows[] = {
      CATEGORY_EMBEDDING},
     {"void permute_pooled_embs_kernel<float>(x)", CATEGORY_EMBEDDING},
     {"void at::native::(anonymous namespace)::compute_grad_weight<float, long>(x)",
+     CATEGORY_EMBEDDING},
+    {"void at::native::(anonymous namespace)::compute_num_of_partial_segments<long>(long const*)",
      CATEGORY_EMBEDDING},
     {"void at::native::(anonymous namespace)::krn_partials_per_segment<long>(x)",
      CATEGORY_EMBEDDING},
@@ -422,6 +425,7 @@ static const struct category_sample kernel_rows[] = {
     {"__myl_Move_myl3_0", CATEGORY_ELEMENTWISE},
     {"void onnxruntime::cuda::_Add<float>(x)", CATEGORY_ELEMENTWISE},
     {"void tensorflow::BiasNHWCKernel<float>(int, float const*)", CATEGORY_ELEMENTWISE},
+    {"cupy_multiply__float64_float64_float64", CATEGORY_ELEMENTWISE},
     {"void transformer_engine::thd_read_half_tensor<float>(x)", CATEGORY_ELEMENTWISE},
 };
 
