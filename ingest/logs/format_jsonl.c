@@ -11,12 +11,16 @@
 
 enum { LINES_BETWEEN = 1024, MOST_DEPTH = 4, MOST_NAME = 256 };
 
+// ms-swift's logging.jsonl has "1/94" for a step, and steps per second since the job began.
+#define SWIFT_STEP "global_step/max_steps"
+#define SWIFT_RATE "train_speed(iter/s)"
+
 // LLaMA-Factory's trainer_log.jsonl has tokens per second of the job as "throughput", and the time
 // since the start as "0:01:10".
 #define LLAMA_FACTORY_STEP "current_steps"
 
-static const char *const step_keys[] = {"step", "_step", "global_step", "iteration",
-                                        LLAMA_FACTORY_STEP};
+static const char *const step_keys[] = {"step",      "_step",    "global_step",
+                                        "iteration", SWIFT_STEP, LLAMA_FACTORY_STEP};
 static const char *const time_keys[] = {"_timestamp", "timestamp", "wall_time"};
 
 #define COUNT_OF(names)      (sizeof(names) / sizeof *(names))
@@ -36,10 +40,11 @@ static int64_t time_of(const struct json_line_value *value)
 // What a line says about itself.
 struct about {
     int64_t step, time_ns;
-    size_t step_key;   // of step_keys
-    bool per_gpu;      // "tps" is of the job
-    int64_t elapsed_s; // -1 unknown
-    bool whole;        // it ends as an object does
+    size_t step_key;    // of step_keys
+    bool per_gpu;       // "tps" is of the job
+    bool timed, trains; // "time" is that of a step, of which a part is "data_time"; not of a test
+    int64_t elapsed_s;  // -1 unknown
+    bool whole;         // it ends as an object does
 };
 
 // Of the latest line that has an elapsed time.
@@ -65,13 +70,19 @@ static int64_t seconds_of(struct str text)
     return days * 86400 + seconds;
 }
 
+// "12", or "12/94".
+static bool is_step(const struct json_line_value *value, int64_t *step)
+{
+    struct str rest;
+    return value->kind != JSON_LINE_OTHER && log_count(value->text, step, &rest) &&
+           (rest.len == 0 || value->kind == JSON_LINE_SCALAR || *rest.at == '/');
+}
+
 static void note_about(struct about *about, struct str key, const struct json_line_value *value)
 {
     int64_t step;
-    struct str rest;
     size_t place = PLACE_IN(key, step_keys);
-    if (place < about->step_key && value->kind == JSON_LINE_SCALAR &&
-        log_count(value->text, &step, &rest)) {
+    if (place < about->step_key && is_step(value, &step)) {
         about->step = step;
         about->step_key = place;
     }
@@ -80,11 +91,16 @@ static void note_about(struct about *about, struct str key, const struct json_li
     if (str_equal(key, STR("elapsed_time")) && value->kind == JSON_LINE_TEXT)
         about->elapsed_s = seconds_of(value->text);
     about->per_gpu = about->per_gpu || str_equal(key, STR("tps_per_gpu"));
+    about->timed = about->timed || str_equal(key, STR("data_time"));
+    about->trains = about->trains || str_equal(key, STR("lr"));
 }
 
 static struct about about_line(struct str text)
 {
-    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false, -1, false};
+    struct about about = {.step = LOG_NO_STEP,
+                          .time_ns = LOG_NO_TIME,
+                          .step_key = COUNT_OF(step_keys),
+                          .elapsed_s = -1};
     struct json_line line;
     struct json_line_value value;
     struct str key;
@@ -108,6 +124,12 @@ static bool take_number(const struct format_input *input, const struct about *ab
     struct metric_value value = {scalar->name, "simple_value", about->step, scalar->number};
     if (about->per_gpu && str_equal(scalar->name, STR("tps")))
         scalar->name = STR(METRIC_JOB_TOKENS);
+    if (about->timed && about->trains && str_equal(scalar->name, STR("time")))
+        scalar->name = STR("iteration-time");
+    if (str_equal(scalar->name, STR(SWIFT_RATE)) && scalar->number > 0) {
+        scalar->name = STR("train_runtime");
+        scalar->number = (double)about->step / scalar->number;
+    }
     if (is_llama_factory(about) && str_equal(scalar->name, STR("throughput")))
         scalar->name = STR(METRIC_JOB_TOKENS);
     if (is_llama_factory(about) && str_equal(scalar->name, STR("total_tokens")))

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/logs/log_dialects.h"
 
-#include "ingest/logs/log_text.h"
-
-#include <math.h>
-
-enum { LOG_UNUSED = -1 };
-
 #define GIB        (1024.0 * 1024 * 1024)
+#define MIB        (1024.0 * 1024)
+#define GB         1e9
+#define MB         1e6
 #define MS         1e-3
 #define PERCENT    1e-2
 #define BYTES      "GiB GB"
@@ -96,6 +93,7 @@ static const struct log_field nemo2[] = {
     {"TFLOPS_per_GPU", LOG_TFLOPS, 1, NULL},
     {"grad_norm", LOG_GRAD_NORM, 1, NULL},
     {"peak_memory_usage", LOG_MEMORY_BYTES, 1, NULL},
+    {"max_memory_reserved", LOG_MEMORY_BYTES, 1, NULL},
 };
 
 static const struct log_field automodel[] = {
@@ -121,6 +119,13 @@ static const struct log_field hf[] = {
     {"tokens_per_second_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
     {"memory/device_reserved (GiB)", LOG_MEMORY_BYTES, GIB, NULL},
     {"memory/device_mem_reserved(gib)", LOG_MEMORY_BYTES, GIB, NULL},
+    // ms-swift; and what people add to the figures
+    {"global_step/max_steps", LOG_ITS_STEP, 1, NULL},
+    {"iteration", LOG_ITS_STEP, 1, NULL},
+    {"global_step", LOG_ITS_STEP, 1, NULL},
+    {"step", LOG_ITS_STEP, 1, NULL},
+    {"memory(GiB)", LOG_MEMORY_BYTES, GIB, NULL},
+    {"train_speed(iter/s)", LOG_ALL_STEPS_PER_S, 1, NULL},
 };
 
 static const struct log_field maxtext[] = {
@@ -205,9 +210,91 @@ static const struct log_field nemo_rl[] = {
     {"E2E (Tokens/sec)", LOG_JOB_TOKENS_PER_S, 1, NULL},
 };
 
+// OpenMMLab's, of which xtuner prints rates of a GPU, and Detectron2. What they call memory is the
+// most that was allocated.
+static const struct log_field vision[] = {
+    {"time", LOG_STEP_S, 1, NULL},
+    {"loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"memory", LOG_MEMORY_BYTES, MIB, NULL},
+    {"mem", LOG_MEMORY_BYTES, MIB, NULL}, // "max mem: 4358"
+    {"tflops", LOG_TFLOPS, 1, NULL},
+    {"tokens_per_sec", LOG_TOKENS_PER_S, 1, NULL},
+};
+
+// Its time is the mean since the job began, but for the last step's of newer versions.
+static const struct log_field detectron2[] = {
+    {"total_loss", LOG_LOSS, 1, NULL},
+    {"time", LOG_STEP_S, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"max_mem", LOG_MEMORY_BYTES, MIB / MB, "M"},
+};
+
+static const struct log_field detectron2_last[] = {
+    {"total_loss", LOG_LOSS, 1, NULL},
+    {"last_time", LOG_STEP_S, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"max_mem", LOG_MEMORY_BYTES, MIB / MB, "M"},
+};
+
+static const struct log_field timm[] = {
+    {"Loss", LOG_LOSS, 1, NULL},
+    {"Time", LOG_STEP_S, 1, "s"},
+    {"LR", LOG_LEARNING_RATE, 1, NULL},
+};
+
+// Its four decimals are too few for learning rates.
+static const struct log_field composer[] = {
+    {"loss/train/total", LOG_LOSS, 1, NULL},
+    {"throughput/batches_per_sec", LOG_STEPS_PER_S, 1, NULL},
+    {"throughput/samples_per_sec", LOG_SAMPLES_PER_S, 1, NULL},
+    {"throughput/tokens_per_sec", LOG_JOB_TOKENS_PER_S, 1, NULL},
+    {"throughput/device/tokens_per_sec", LOG_TOKENS_PER_S, 1, NULL},
+    {"throughput/device/flops_per_sec", LOG_TFLOPS, 1e-12, NULL},
+    {"throughput/device/mfu", LOG_MFU, 1, NULL},
+    {"memory/peak_reserved_mem", LOG_MEMORY_BYTES, GB, NULL},
+    {"l2_norm/grad/global", LOG_GRAD_NORM, 1, NULL},
+};
+
+// OLMo, and OLMo-core with blanks in its names.
+static const struct log_field olmo[] = {
+    {"*train/CrossEntropyLoss", LOG_LOSS, 1, NULL},
+    {"*train/CE loss", LOG_LOSS, 1, NULL},
+    {"*throughput/total_tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"*throughput/total tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"*throughput/device/tokens_per_second", LOG_TOKENS_PER_S, 1, NULL},
+    {"*throughput/device/TPS", LOG_TOKENS_PER_S, 1, NULL},
+    {"*throughput/device/batches_per_second", LOG_STEPS_PER_S, 1, NULL},
+    {"*throughput/device/BPS", LOG_STEPS_PER_S, 1, NULL},
+    {"*throughput/device/MFU", LOG_MFU, PERCENT, NULL},
+    {"*System/Peak GPU Memory (MB)", LOG_MEMORY_BYTES, MB, NULL},
+    {"*gpu_memory/GPU reserved mem (GiB)", LOG_MEMORY_BYTES, GIB, NULL},
+    {"*optim/total_grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"*optim/total grad norm", LOG_GRAD_NORM, 1, NULL},
+    {"*optim/learning_rate_group0", LOG_LEARNING_RATE, 1, NULL},
+    {"*optim/LR (group 0)", LOG_LEARNING_RATE, 1, NULL},
+};
+
+// Of reinforcement learning; and its bars of other trainers, which count micro-batches.
+static const struct log_field openrlhf[] = {
+    {"policy_loss", LOG_LOSS, 1, NULL},
+    {"actor_lr", LOG_LEARNING_RATE, 1, NULL},
+    {"actor_grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"timing/step_total", LOG_STEP_S, 1, NULL},
+};
+
+static const struct log_field openrlhf_bar[] = {
+    {"gpt_loss", LOG_LOSS, 1, NULL},
+    {"loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+};
+
 // Progress bars of Lightning, so of NeMo 1.
 static const struct log_field lightning[] = {
     {"loss", LOG_LOSS, 1, NULL},
+    {"train/loss", LOG_LOSS, 1, NULL},
+    {"train/loss_step", LOG_LOSS, 1, NULL},
     {"train_loss", LOG_LOSS, 1, NULL},
     {"train_loss_step", LOG_LOSS, 1, NULL},
     {"reduced_train_loss", LOG_LOSS, 1, NULL},
@@ -227,11 +314,11 @@ static const char nemo_rl_name[] = "nemo-rl";
     }
 
 static const char lightning_name[] = "lightning";
-#define LIGHTNING(after, any)                                                                      \
-    {                                                                                              \
-        .name = lightning_name, .source = lightning_name, .mark = (after),                         \
-        .steps = {"global_step=", "| "}, .per_epoch = true, .any_bar = (any), .style = LOG_EQUALS, \
-        .needs = BIT(LOG_LOSS), FIELDS(lightning)                                                  \
+#define LIGHTNING(after, any, value)                                                          \
+    {                                                                                         \
+        .name = lightning_name, .source = lightning_name, .mark = (after),                    \
+        .steps = {"global_step="}, .in_epoch = "| ", .epoch = "Epoch ", .whole = true,        \
+        .bar = true, .any_bar = (any), .style = LOG_EQUALS, .needs = value, FIELDS(lightning) \
     }
 
 const struct log_dialect log_dialects[] = {
@@ -290,6 +377,12 @@ const struct log_dialect log_dialects[] = {
     {.name = "hf",
      .source = "hf-trainer",
      .mark = "'epoch': ",
+     .style = LOG_DICT,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(hf)},
+    {.name = "hf",
+     .source = "ms-swift", // on Megatron-LM
+     .mark = "'iteration': ",
      .style = LOG_DICT,
      .needs = BIT(LOG_LOSS),
      FIELDS(hf)},
@@ -375,233 +468,93 @@ const struct log_dialect log_dialects[] = {
     NEMO_RL(BULLET "Grad Norm: ", LOG_GRAD_NORM),
     NEMO_RL("E2E (Tokens/sec/gpu): ", LOG_TOKENS_PER_S),
     NEMO_RL("E2E (Tokens/sec): ", LOG_JOB_TOKENS_PER_S),
-    LIGHTNING(", v_num=", false),
-    LIGHTNING("it/s, loss=", true),
-    LIGHTNING("s/it, loss=", true),
-    LIGHTNING("it/s, train_loss", true),
-    LIGHTNING("s/it, train_loss", true),
+    {.name = "mmengine",
+     .source = "mmengine",
+     .mark = "(train) ",
+     .steps = {"Iter(train) ["},
+     .in_epoch = "][",
+     .epoch = "Epoch(train)",
+     .first_epoch = 1,
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(vision)},
+    {.name = "mmcv",
+     .source = "mmcv",
+     .mark = ", data_time: ",
+     .steps = {"Iter ["},
+     .in_epoch = "][",
+     .epoch = "Epoch [",
+     .first_epoch = 1,
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(vision)},
+    {.name = "detectron2",
+     .source = "detectron2",
+     .mark = "  last_time: ",
+     .steps = {"iter:"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(detectron2_last)},
+    {.name = "detectron2",
+     .source = "detectron2",
+     .mark = "  data_time: ",
+     .steps = {"iter:"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(detectron2)},
+    {.name = "torchvision", // its MetricLogger, in many research codes
+     .source = "torchvision",
+     .mark = "  max mem: ",
+     .steps = {"iter:"},
+     .in_epoch = "]  [",
+     .epoch = "Epoch: [",
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(vision)},
+    {.name = "timm",
+     .source = "timm",
+     .mark = "%)]  Loss: ",
+     .in_epoch = " [",
+     .epoch = "Train: ",
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(timm)},
+    {.name = "composer",
+     .source = "composer",
+     .mark = "Train time/batch: ",
+     .steps = {"time/batch:"},
+     .counts_before = true,
+     .style = LOG_WORDS,
+     .block = true,
+     FIELDS(composer)},
+    {.name = "olmo",
+     .source = "olmo",
+     .mark = "] [step=",
+     .steps = {"[step="},
+     .style = LOG_ASSIGN,
+     .block = true,
+     FIELDS(olmo)},
+    {.name = "openrlhf",
+     .source = "openrlhf",
+     .mark = "Global step ",
+     .steps = {"Global step"},
+     .style = LOG_DICT,
+     FIELDS(openrlhf)},
+    {.name = "openrlhf",
+     .source = "openrlhf",
+     .mark = "Train step of epoch ",
+     .in_epoch = "| ",
+     .epoch = "Train step of epoch ",
+     .whole = true,
+     .bar = true,
+     .style = LOG_EQUALS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(openrlhf_bar)},
+    LIGHTNING(", v_num=", false, 0),
+    LIGHTNING(", reduced_train_loss=", false, BIT(LOG_LOSS)),
+    LIGHTNING("it/s, loss=", true, BIT(LOG_LOSS)),
+    LIGHTNING("s/it, loss=", true, BIT(LOG_LOSS)),
+    LIGHTNING("it/s, train_loss", true, BIT(LOG_LOSS)),
+    LIGHTNING("s/it, train_loss", true, BIT(LOG_LOSS)),
 };
 const size_t log_dialect_count = sizeof log_dialects / sizeof *log_dialects;
-
-// --- fields -------------------------------------------------------------------------------------
-
-static bool ends_with(struct str text, const char *ending)
-{
-    struct str end = str_of(ending);
-    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
-}
-
-static bool is_key(const struct log_field *field, struct str key)
-{
-    size_t len = strlen(field->key);
-    if (*field->key == '*')
-        return ends_with(key, field->key + 1);
-    if (field->key[len - 1] == '*')
-        return str_starts_with(key, (struct str){field->key, len - 1});
-    return key.len == len && memcmp(key.at, field->key, len) == 0;
-}
-
-// The row of a key; the number of rows if there is none.
-static size_t row_of(const struct log_dialect *dialect, struct str key, unsigned char *hint)
-{
-    if (*hint < dialect->field_count && is_key(&dialect->fields[*hint], key))
-        return *hint;
-    for (size_t i = 0; i < dialect->field_count; i++)
-        if (is_key(&dialect->fields[i], key)) {
-            *hint = (unsigned char)i;
-            return i;
-        }
-    return dialect->field_count;
-}
-
-// Whether a number ends here, or one of its units follows. *factor: of a unit such as
-// "K".
-static bool ends_number(const char *units, struct str rest, double *factor)
-{
-    static const struct {
-        char letter;
-        double factor;
-    } counts[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
-    if (rest.len == 0 || memchr(" \t/(%,])}|", *rest.at, 11))
-        return true;
-    for (const char *unit = units; unit && *unit;) {
-        size_t len = strcspn(unit, " ");
-        bool is = str_starts_with(rest, (struct str){unit, len});
-        for (size_t i = 0; is && len == 1 && i < sizeof counts / sizeof *counts; i++)
-            *factor = counts[i].letter == *unit ? counts[i].factor : *factor;
-        if (is)
-            return ends_number(NULL, log_from(rest, len), factor);
-        unit += len + (unit[len] == ' ');
-    }
-    return false;
-}
-
-// NumPy 2 prints its numbers as "np.float64(0.5)".
-static struct str without_type(struct str value)
-{
-    size_t bracket = str_starts_with(value, STR("np.")) ? str_find(value, STR("(")) : SIZE_MAX;
-    return bracket < value.len ? log_from(value, bracket + 1) : value;
-}
-
-// False if the value is garbled.
-static bool take_value(const struct log_field *field, struct str value, struct log_step *step)
-{
-    double number, factor = 1;
-    struct str rest;
-    bool has = field->value != LOG_UNUSED && log_step_has(step, (enum log_value)field->value);
-    if (field->value == LOG_UNUSED || (has && field->value != LOG_MEMORY_BYTES))
-        return true;
-    enum log_number found = log_number(without_type(value), &number, &rest);
-    if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
-        return found == LOG_NO_NUMBER;
-    number *= field->scale * factor;
-    if (field->value == LOG_MFU && number < 0)
-        return true;
-    if (has) // of several figures of memory the highest
-        number = fmax(number, step->values[field->value]);
-    log_step_set(step, (enum log_value)field->value, number);
-    if (field->value == LOG_JOB_TOKENS_PER_S && rest.len && *rest.at == '(' &&
-        log_number(log_from(rest, 1), &number, &rest) == LOG_NUMBER)
-        log_step_set(step, LOG_TOKENS_PER_S, number);
-    return true;
-}
-
-// A key that comes twice belongs to another line that was written into this one.
-static bool take_fields(const struct log_dialect *dialect, struct log_fields *fields,
-                        struct log_hints *hints, struct log_step *step)
-{
-    struct str key, value;
-    uint64_t seen = 0;
-    for (size_t i = 0; i < LOG_MOST_FIELDS && log_fields_next(fields, &key, &value); i++) {
-        size_t row = row_of(dialect, key, &hints->rows[i]);
-        if (row == dialect->field_count)
-            continue;
-        if (seen >> row & 1 || !take_value(&dialect->fields[row], value, step))
-            return false;
-        seen |= UINT64_C(1) << row;
-    }
-    return (step->has & dialect->needs) == dialect->needs;
-}
-
-// --- lines --------------------------------------------------------------------------------------
-
-// What follows the number of a step: "/100", " |", ".000", ":", a quote in JSON.
-static bool ends_step(struct str rest)
-{
-    return rest.len == 0 || memchr(" /|,.:\"", *rest.at, 7);
-}
-
-// The number of the step, what follows it, and in *at where its name is.
-static bool find_step(const struct log_dialect *dialect, const char *step_name, struct str text,
-                      struct log_step *step, size_t *at)
-{
-    struct str name = str_of(step_name), after = text, rest;
-    for (;;) {
-        size_t found = str_find(after, name);
-        if (found == SIZE_MAX)
-            return false;
-        *at = (size_t)(after.at - text.at) + found;
-        after = log_from(text, *at + name.len);
-        bool other =
-            dialect->not_after && ends_with((struct str){text.at, *at}, dialect->not_after);
-        struct str number = after.len && *after.at == ':' ? log_from(after, 1) : after;
-        if (!other && log_count(number, &step->step, &rest) && ends_step(rest))
-            return true;
-    }
-}
-
-// "Epoch 2:  12%| | 3/25 [": the 53rd step, if epochs have 25 each.
-static void count_epochs(struct str text, size_t at, struct log_step *step)
-{
-    int64_t epoch, total, ignored;
-    struct str rest;
-    size_t word = str_find(text, STR("Epoch "));
-    if (word == SIZE_MAX || !log_count(log_from(text, word + 6), &epoch, &rest) ||
-        !log_count(log_from(text, at + 2), &ignored, &rest) || !str_starts_with(rest, STR("/")) ||
-        !log_count(log_from(rest, 1), &total, &rest) ||
-        __builtin_mul_overflow(epoch, total, &total) ||
-        __builtin_add_overflow(step->step, total, &step->step))
-        step->step = LOG_NO_STEP;
-}
-
-static bool number_step(const struct log_dialect *dialect, struct str text, struct log_step *step,
-                        size_t *at)
-{
-    *at = 0;
-    step->step = LOG_NO_STEP;
-    if (!dialect->steps[0])
-        return true;
-    if (find_step(dialect, dialect->steps[0], text, step, at))
-        return true;
-    if (!dialect->steps[1] || !find_step(dialect, dialect->steps[1], text, step, at))
-        return false;
-    if (dialect->per_epoch)
-        count_epochs(text, *at, step);
-    return true;
-}
-
-// The part of a line that has the fields; false if it is not complete.
-static bool find_fields(const struct log_dialect *dialect, struct str text, size_t at,
-                        struct str *part)
-{
-    size_t mark = str_find(text, str_of(dialect->mark)), close = 0;
-    bool whole = dialect->style == LOG_BARS || dialect->per_epoch || dialect->whole;
-    *part = log_from(text, whole ? 0 : at);
-    if (dialect->below)
-        *part = log_from(text, mark < text.len ? mark : text.len);
-    if (dialect->style != LOG_DICT)
-        return true;
-    struct str after = log_from(text, mark);
-    const char *open = mark == SIZE_MAX ? NULL : memrchr(text.at, '{', mark);
-    close = str_find(after, STR("}"));
-    if (!open || close == SIZE_MAX)
-        return false;
-    *part = (struct str){open + 1, (size_t)(after.at + close - open) - 1};
-    return true;
-}
-
-// Whether a progress bar, of which any loop may have one, is that of an epoch of training.
-static bool is_training_bar(struct str text, const char *mark)
-{
-    static const char *const others[] = {"Valid", "Eval", "Test"};
-    size_t end = str_find(text, str_of(mark));
-    struct str before = {text.at, end < text.len ? end : text.len};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (str_find(before, str_of(others[i])) != SIZE_MAX)
-            return false;
-    return str_find(before, STR("Epoch ")) != SIZE_MAX;
-}
-
-static void take_bar_time(struct str text, struct log_step *step)
-{
-    struct log_bar bar;
-    size_t at = str_find(text, STR("| "));
-    while (at < text.len && !log_bar_read(log_from(text, at + 2), &bar)) {
-        size_t next = str_find(log_from(text, at + 2), STR("| "));
-        at = next == SIZE_MAX ? SIZE_MAX : at + 2 + next;
-    }
-    if (at < text.len && bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
-        log_step_set(step, LOG_STEP_S, bar.seconds);
-}
-
-bool log_dialect_read(const struct log_dialect *dialect, const struct log_written *line,
-                      struct log_hints *hints, struct log_step *step, bool *utc)
-{
-    size_t at;
-    struct str text = line->text, part;
-    *step = (struct log_step){.step = LOG_NO_STEP, .time_ns = LOG_NO_TIME, .rank = -1};
-    if (dialect->any_bar && !is_training_bar(text, dialect->mark))
-        return false;
-    if (!number_step(dialect, text, step, &at) || !find_fields(dialect, text, at, &part))
-        return false;
-    struct log_fields fields = {dialect->style, part, line->ended || dialect->style == LOG_DICT};
-    if (!take_fields(dialect, &fields, hints, step))
-        return false;
-    if (dialect->per_epoch)
-        take_bar_time(text, step);
-    struct log_prefix prefix = log_prefix_of(text);
-    step->rank = prefix.rank;
-    step->time_ns = prefix.time_ns;
-    *utc = prefix.utc;
-    return true;
-}

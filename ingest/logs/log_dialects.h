@@ -7,10 +7,18 @@
 #include "ingest/evidence/log_book.h"
 #include "ingest/logs/log_fields.h"
 
+// What a number is that is no figure by itself.
+enum {
+    LOG_UNUSED = -1,
+    LOG_ITS_STEP = -2,        // the number of the step
+    LOG_STEPS_PER_S = -3,     // since the last line
+    LOG_ALL_STEPS_PER_S = -4, // since the job began
+};
+
 // A figure: number times scale.
 struct log_field {
     const char *key; // with a '*' at its end: what a key starts with, at its start: ends with
-    int value;       // enum log_value, or LOG_UNUSED
+    int value;       // enum log_value, or one of those above
     double scale;
     const char *units; // that may follow the number, separated by blanks; NULL: none
 };
@@ -21,11 +29,16 @@ struct log_dialect {
     const char *mark;      // in every line of a step, LOG_MARK_BYTES or longer
     const char *steps[2];  // what its number follows, else the second; NULL: it has none
     const char *not_after; // not a step if this stands right before that; or NULL
-    bool per_epoch;        // after the second, the number counts from the start of the epoch
+    const char *in_epoch;  // else what a number follows that counts from the start of the epoch
+    const char *epoch;     // what the number of that follows
+    int64_t first_epoch;   // 0, or 1
+    bool counts_before;    // the number is that of the steps before
     bool whole;            // figures are before the number, too
+    bool bar;              // figures behind a progress bar, which has the time of a step
     bool any_bar;          // other loops have such a line, too
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it
+    bool block;     // a heading, whose figures are in the next lines, one to a line
     bool below;     // such a line, from the mark on
     bool minor;     // of two lines about a step, the one without its number
     unsigned needs; // bits 1 << enum log_value, without which it is not a step
@@ -55,5 +68,9 @@ struct log_written {
 // the caller, and so is *utc: whether the time is in UTC.
 bool log_dialect_read(const struct log_dialect *dialect, const struct log_written *line,
                       struct log_hints *hints, struct log_step *step, bool *utc);
+
+// Reads a line of a block. False: it is none, so the block is over.
+bool log_dialect_below(const struct log_dialect *dialect, const struct log_written *line,
+                       struct log_step *step);
 
 #endif

@@ -46,7 +46,7 @@ static const char *find_between(enum log_style style, struct str piece)
 {
     if (style == LOG_PAIRS)
         return find(piece, ' ');
-    const char *colon = find(piece, style == LOG_EQUALS ? '=' : ':');
+    const char *colon = find(piece, style == LOG_EQUALS || style == LOG_ASSIGN ? '=' : ':');
     return colon || style != LOG_BARS ? colon : find(piece, ' ');
 }
 
@@ -78,14 +78,19 @@ static void split(enum log_style style, struct str piece, struct str *key, struc
     }
 }
 
+static char between_pieces(enum log_style style)
+{
+    bool line = style == LOG_LINE || style == LOG_ASSIGN;
+    return style == LOG_BARS ? '|' : line ? '\n' : ',';
+}
+
 bool log_fields_next(struct log_fields *fields, struct str *key, struct str *value)
 {
     if (fields->style == LOG_WORDS)
         return next_word(fields, key, value);
     if (fields->rest.len == 0)
         return false;
-    char between = fields->style == LOG_BARS ? '|' : fields->style == LOG_LINE ? '\n' : ',';
-    const char *end = find(fields->rest, between);
+    const char *end = find(fields->rest, between_pieces(fields->style));
     size_t len = end ? (size_t)(end - fields->rest.at) : fields->rest.len;
     struct str piece = log_trim((struct str){fields->rest.at, len});
     fields->rest = log_from(fields->rest, len + 1);

@@ -14,6 +14,7 @@ enum log_style {
     LOG_EQUALS, // "RunningAvgSamplesPerSec=220.7, CurrSamplesPerSec=222.9"
     LOG_DICT,   // "'loss': 2.09, 'learning_rate': '5e-05'", within the braces
     LOG_LINE,   // "Total step time: 21.50s": one to a line
+    LOG_ASSIGN, // "train/CE loss=2.31": one to a line
 };
 
 struct log_fields {

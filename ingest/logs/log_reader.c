@@ -13,12 +13,13 @@
 #include <math.h>
 
 enum {
-    MOST_DIALECTS = 32,
+    MOST_DIALECTS = 48,
     MOST_EVENTS = 10000,
     MOST_ARGUMENTS = 4000, // lines after the heading of a block
     MOST_SETTING_LINES = 20000,
-    FAR = 512,    // bytes around figures in which a progress bar is looked for
-    SHOWN = 1024, // bytes of a line that become an event or a setting
+    MOST_BLOCK = 1000, // lines after the heading of a step
+    FAR = 512,         // bytes around figures in which a progress bar is looked for
+    SHOWN = 1024,      // bytes of a line that become an event or a setting
 };
 
 #define NO_POS UINT64_MAX
@@ -35,6 +36,8 @@ struct log_reader {
     uint64_t event_pos; // of the last line that was taken as an event
     size_t arguments;   // lines of the block that may follow
     size_t setting_lines;
+    const struct log_dialect *block; // whose lines may follow
+    size_t block_lines;
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t dicts[2];    // the numbers of the last two steps that a bar numbers; LOG_NO_STEP
     int64_t memory_step; // of the memory of a step that is still to come
@@ -186,7 +189,8 @@ static bool find_own_bar(const struct found *found, int64_t expected, struct log
     return is_before || is_after;
 }
 
-// The bar counts the steps. Other bars, as of an evaluation, have another end.
+// Where the figures do not say their step, the bar counts the steps. Other bars, as of an
+// evaluation, have another end.
 static void number_by_bar(struct log_reader *reader, const struct found *found,
                           struct log_step *step)
 {
@@ -203,6 +207,15 @@ static void number_by_bar(struct log_reader *reader, const struct found *found,
     // Its rate follows slowly.
     if (bar.seconds > 0 && !log_step_has(step, LOG_STEP_S) && !log_step_has(step, LOG_RUN_S))
         log_step_set(step, LOG_STEP_S, bar.seconds);
+}
+
+static void number_dict(struct log_reader *reader, const struct found *found, struct log_step *step)
+{
+    struct log_step by_bar = *step;
+    by_bar.step = LOG_NO_STEP;
+    number_by_bar(reader, found, &by_bar);
+    if (step->step == LOG_NO_STEP || step->step == by_bar.step)
+        *step = by_bar;
 }
 
 // LLaMA-Factory prints its own figures of a step before those of the trainer, which has others in
@@ -248,9 +261,10 @@ static bool add_step(struct log_reader *reader, const struct log_dialect *dialec
                      const struct found *found, struct log_step *step, struct err *err)
 {
     struct log_step *last = last_step(reader);
-    bool again = dialect->style == LOG_DICT && is_dict_again(found, last, step);
-    if (dialect->style == LOG_DICT && !again)
-        number_by_bar(reader, found, step);
+    bool dict = dialect->style == LOG_DICT && !dialect->steps[0];
+    bool again = dict && is_dict_again(found, last, step);
+    if (dict && !again)
+        number_dict(reader, found, step);
     take_memory(reader, step);
     if (!last || !last->has)
         reader->evidence->source = str_of(dialect->source);
@@ -282,11 +296,28 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
     note_zone(reader, step.time_ns, utc);
     reader->faults = 0;
     struct log_step *last = last_step(reader);
+    reader->block = dialect->block ? dialect : NULL;
+    reader->block_lines = MOST_BLOCK;
     if (!dialect->below)
         return add_step(reader, dialect, found, &step, err);
     if (last && last->writer == step.writer)
         log_step_fill(last, &step);
     return true;
+}
+
+// A line below the heading of a step, which ends where none has a figure.
+static void take_below(struct log_reader *reader, const struct found *line)
+{
+    struct log_step step, *last = last_step(reader);
+    struct log_written plain = line->written;
+    bool is = plain.text.len <= LOG_LONGEST_LINE && reader->block_lines-- > 0 && last &&
+              last->writer == reader->block->name;
+    if (is)
+        plain.text = log_uncolored(plain.text, reader->room, sizeof reader->room);
+    if (is && log_dialect_below(reader->block, &plain, &step))
+        log_step_fill(last, &step);
+    else
+        reader->block = NULL;
 }
 
 // "[Rank 1] (after 20 iterations) memory (MB) | ... | max reserved: 30764.0", perhaps of several
@@ -562,7 +593,7 @@ static bool take_next(struct log_reader *reader, struct search *search, size_t e
     return true;
 }
 
-// In a block of arguments and within a traceback every line counts.
+// In a block of arguments or figures and within a traceback every line counts.
 static bool take_every(struct log_reader *reader, struct search *search, struct err *err)
 {
     enter_line(search);
@@ -570,7 +601,9 @@ static bool take_every(struct log_reader *reader, struct search *search, struct 
         search->at = search->next;
         return take_argument(reader, &search->line, err);
     }
-    if (!take_exception(reader, &search->line, err))
+    if (reader->block)
+        take_below(reader, &search->line);
+    if (reader->traceback != NO_POS && !take_exception(reader, &search->line, err))
         return false;
     return take_next(reader, search, search->next, err);
 }
@@ -579,7 +612,7 @@ static bool take_block(struct log_reader *reader, const struct line *block, stru
 {
     struct search search = {.block = block, .tail = {reader->tail, reader->tail_len}};
     while (search.at < block->text.len) {
-        bool every = reader->arguments || reader->traceback != NO_POS;
+        bool every = reader->arguments || reader->block || reader->traceback != NO_POS;
         if (!(every ? take_every(reader, &search, err)
                     : take_next(reader, &search, block->text.len, err)))
             return false;
@@ -679,10 +712,12 @@ static const char *refusal_of(struct str head)
                               "Recorder dumps"},
         {";<module> (", "found collapsed stacks, as of py-spy record -f raw: use py-spy record "
                         "-f speedscope -o FILE.json --pid PID"},
-        {"Train time/batch: ", "found what Composer prints to a console, which is not read: send "
-                               "what its TensorboardLogger writes, events.out.tfevents.*"},
         {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "
                           "writes with --use_tensorboard, events.out.tfevents.*"},
+        {"/step - ", "found progress bars of Keras, which count the batches of an epoch: send what "
+                     "its CSVLogger or TensorBoard callback writes"},
+        {"GPU_mem ", "found the table of epochs that Ultralytics prints, without a step: send "
+                     "monitors of its GPUs, or what it writes with yolo settings tensorboard=True"},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_find(head, str_of(known[i].has)) != SIZE_MAX)

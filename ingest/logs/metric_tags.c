@@ -64,6 +64,9 @@ static const struct {
     TAG("num_input_tokens_seen", CONSUMED_TOKENS, 1),
     TAG("train/num_input_tokens_seen", CONSUMED_TOKENS, 1),
     TAG("train_runtime", RUN_S, 1),
+    // ms-swift, Detectron2
+    TAG("memory(GiB)", MEMORY_BYTES, GIB),
+    TAG("total_loss", LOSS, 1),
 };
 enum { TAGS = sizeof tags / sizeof *tags, FAR_BACK = 64 };
 

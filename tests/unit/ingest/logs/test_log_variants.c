@@ -476,6 +476,9 @@ static void what_is_no_log_says_what_to_send(void **state)
     assert_refused(STR(":::MLLOG {\"key\": \"train_loss\"}\n"), "MLPerf");
     assert_refused(STR("| NVIDIA-SMI 580.159.04   Driver Version: 580.159.04 |\n"),
                    "nvidia-smi --query-gpu=");
+    assert_refused(STR("Epoch 1/5\n390/390 [====] - 26s 68ms/step - loss: 1.3\n"), "CSVLogger");
+    assert_refused(STR("  Epoch    GPU_mem   box_loss\n   1/25     0.721G   1.222\n"), "yolo");
+    assert_refused(STR("Train epoch [1/1]: 50%|#| 1/2 [00:02<00:02, pg=0.1]\n"), "tensorboard");
     assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");
 }
 

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps as one framework each prints them, with every figure that is read of them.
+#include "ingest/base/buf.h"
+#include "ingest/evidence/evidence.h"
+#include "ingest/source/format.h"
+#include "ingest/source/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static struct budget budget;
+static struct evidence evidence;
+
+// In pieces of that size, 0: as one.
+static void read_pieces(const char *text, const char *name, size_t bytes)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct str whole = str_of(text);
+    struct str head = {text, whole.len < FORMAT_HEAD_BYTES ? whole.len : FORMAT_HEAD_BYTES};
+    const struct format *format = format_find(head, str_of(name));
+    assert_non_null(format);
+    if (!format->gather)
+        fail_msg("%s is taken for %s: %s", name, format->name, text);
+    struct source *source = source_mem_open(text, whole.len, bytes, &err);
+    struct format_input input = {
+        .source = source, .budget = &budget, .evidence = &evidence, .head = head};
+    if (!source || !format->gather(&input, &err))
+        fail_msg("%s: %s", text, err.msg);
+    source_close(source);
+}
+
+struct value {
+    enum log_value value;
+    double wanted;
+};
+
+enum { MOST_FIGURES = 10 };
+
+struct printed {
+    const char *text, *source;
+    size_t steps;
+    int64_t step;                       // the number of the last
+    struct value figures[MOST_FIGURES]; // of the last, all that it has
+};
+
+static void assert_figures(const struct printed *printed, const struct log_step *step)
+{
+    uint32_t has = 0;
+    for (size_t i = 0; i < MOST_FIGURES && printed->figures[i].wanted != 0; i++) {
+        const struct value *figure = &printed->figures[i];
+        has |= 1u << figure->value;
+        double found =
+            log_step_has(step, figure->value) ? step->values[figure->value] : (double)NAN;
+        if (!(fabs(found - figure->wanted) <= 1e-9 * fabs(figure->wanted)))
+            fail_msg("value %d is %.9g, expected %.9g: %s", figure->value, found, figure->wanted,
+                     printed->text);
+    }
+    if (step->has != has)
+        fail_msg("has values %x, expected %x: %s", step->has, has, printed->text);
+}
+
+static void assert_printed(const struct printed *printed, const char *name)
+{
+    for (size_t bytes = 0; bytes < 8; bytes += 7) {
+        evidence_init(&evidence, &budget);
+        read_pieces(printed->text, name, bytes);
+        if (evidence.log.step_count != printed->steps)
+            fail_msg("%zu steps: %s", evidence.log.step_count, printed->text);
+        const struct log_step *last = &evidence.log.steps[printed->steps - 1];
+        assert_int_equal(last->step, printed->step);
+        assert_true(str_equal(evidence.source, str_of(printed->source)));
+        assert_figures(printed, last);
+        evidence_free(&evidence);
+        assert_int_equal(budget.used, 0);
+    }
+}
+
+#define GIB 0x1p30
+#define MIB 0x1p20
+
+#define SWIFT                                                                        \
+    "{'loss': 1.75, 'grad_norm': 2.5, 'learning_rate': 2e-05, 'memory(GiB)': 16.5, " \
+    "'train_speed(iter/s)': 0.25, 'epoch': 0.05, "
+#define COMPOSER(prefix)                                                      \
+    prefix "[epoch=2][batch=3/5]:\n" prefix "\t Train time/batch: 7\n" prefix \
+           "\t Train time/token: 9000\n" prefix                               \
+           "\t Train memory/peak_reserved_mem: 51.3280\n" prefix              \
+           "\t Train loss/train/total: 8.9213\n" prefix                       \
+           "\t Train throughput/batches_per_sec: 0.2000\n" prefix             \
+           "\t Train throughput/samples_per_sec: 6.4000\n" prefix             \
+           "\t Train throughput/device/samples_per_sec: 0.8000\n" prefix      \
+           "\t Train throughput/tokens_per_sec: 13107.2000\n" prefix          \
+           "\t Train throughput/device/tokens_per_sec: 1638.4000\n" prefix    \
+           "\t Train throughput/device/mfu: 0.4100\n" prefix                  \
+           "\t Train lr-DecoupledAdamW/group0: 0.0000\n"
+#define COMPOSER_FIGURES                                                                           \
+    {                                                                                              \
+        {LOG_MEMORY_BYTES, 51.328e9}, {LOG_LOSS, 8.9213}, {LOG_STEP_S, 5},                         \
+            {LOG_SAMPLES_PER_S, 6.4}, {LOG_JOB_TOKENS_PER_S, 13107.2}, {LOG_TOKENS_PER_S, 1638.4}, \
+            {LOG_MFU, 0.41},                                                                       \
+    }
+
+static const struct printed printed[] = {
+    // ms-swift: figures name their step, and the mean rate says how long the job has run
+    {SWIFT "'global_step': 5}\n" SWIFT "'global_step': 10}\n",
+     "hf-trainer",
+     2,
+     10,
+     {{LOG_LOSS, 1.75},
+      {LOG_GRAD_NORM, 2.5},
+      {LOG_LEARNING_RATE, 2e-5},
+      {LOG_MEMORY_BYTES, 16.5 * GIB},
+      {LOG_EPOCH, 0.05},
+      {LOG_RUN_S, 40}}},
+    {SWIFT "'global_step/max_steps': '10/94'}\n",
+     "hf-trainer",
+     1,
+     10,
+     {{LOG_LOSS, 1.75},
+      {LOG_GRAD_NORM, 2.5},
+      {LOG_LEARNING_RATE, 2e-5},
+      {LOG_MEMORY_BYTES, 16.5 * GIB},
+      {LOG_EPOCH, 0.05},
+      {LOG_RUN_S, 40}}},
+    {"{'loss': 0.125, 'iteration': '405/426', 'memory(GiB)': 113.5, 'train_speed(s/it)': 4.6}\n",
+     "ms-swift",
+     1,
+     405,
+     {{LOG_LOSS, 0.125}, {LOG_MEMORY_BYTES, 113.5 * GIB}}},
+    // NeMo 1 without the number of a version, with a number that is rounded
+    {"Epoch 0: : 100%|##| 50/50 [23:22<00:00, reduced_train_loss=0.186, global_step=49.00, "
+     "consumed_samples=51200.0, train_step_timing in s=24.00]\n",
+     "lightning",
+     1,
+     49,
+     {{LOG_LOSS, 0.186}, {LOG_CONSUMED_SAMPLES, 51200}, {LOG_STEP_S, 24}}},
+    {"Epoch 1: : 20%|#| 2000/9000 [43:24<00:00, reduced_train_loss=0.186, global_step=1.1e+4, "
+     "train_step_timing in s=24.00]\n",
+     "lightning",
+     1,
+     11000,
+     {{LOG_LOSS, 0.186}, {LOG_STEP_S, 24}}},
+    // Lightning with the rate alone, and with names that have a slash
+    {"Epoch 0:   4%|4| 350/8000 [00:09<03:23, 40.00it/s, v_num=0]\n",
+     "lightning",
+     1,
+     350,
+     {{LOG_STEP_S, 0.025}}},
+    {"Epoch 0:   1%|1| 1/115 [00:02<05:40,  0.50it/s, v_num=0, train/loss_step=12.90]\n",
+     "lightning",
+     1,
+     1,
+     {{LOG_LOSS, 12.9}, {LOG_STEP_S, 2}}},
+    {"Training epoch 0, iteration 45/99 | global_step: 45 | max_memory_reserved: 127785762816 | "
+     "max_memory_allocated: 115792977920 | reduced_train_loss: 11.96\n",
+     "nemo",
+     1,
+     45,
+     {{LOG_MEMORY_BYTES, 127785762816.0}, {LOG_LOSS, 11.96}}},
+    // OpenMMLab
+    {"02/20 14:43:13 - mmengine - INFO - Epoch(train)   [2][ 200/3125]  base_lr: 1.0000e-01 lr: "
+     "5.0000e-02  eta: 1 day, 4:23:08  time: 0.0154  data_time: 0.0003  memory: 214  grad_norm: "
+     "1.5  loss: 2.0963  loss_cls: 2.0\n"
+     "02/20 14:44:13 - mmengine - INFO - Epoch(val) [2][4/4]    accuracy: 72.4  data_time: 0.0483 "
+     " time: 0.1160\n",
+     "mmengine",
+     1,
+     3325,
+     {{LOG_LEARNING_RATE, 0.05},
+      {LOG_STEP_S, 0.0154},
+      {LOG_MEMORY_BYTES, 214 * MIB},
+      {LOG_GRAD_NORM, 1.5},
+      {LOG_LOSS, 2.0963}}},
+    {"2025/02/09 07:47:36 - mmengine - INFO - Iter(train) [ 8852/96000]  lr: 1.0e-06  eta: 18 "
+     "days, 16:17:59  time: 16.5  data_time: 0.0452  memory: 54044  loss: 0.5  tflops: 33.5  "
+     "tokens_per_sec: 998.5\n",
+     "mmengine",
+     1,
+     8852,
+     {{LOG_LEARNING_RATE, 1e-6},
+      {LOG_STEP_S, 16.5},
+      {LOG_MEMORY_BYTES, 54044 * MIB},
+      {LOG_LOSS, 0.5},
+      {LOG_TFLOPS, 33.5},
+      {LOG_TOKENS_PER_S, 998.5}}},
+    {"2020-05-08 18:56:16,649 - mmdet - INFO - Epoch [2][2400/7517]\tlr: 0.00125, eta: 4:33:09, "
+     "time: 0.595, data_time: 0.032, memory: 6836, loss_cls: 0.1939, loss: 0.4890\n",
+     "mmcv",
+     1,
+     9917,
+     {{LOG_LEARNING_RATE, 0.00125},
+      {LOG_STEP_S, 0.595},
+      {LOG_MEMORY_BYTES, 6836 * MIB},
+      {LOG_LOSS, 0.489}}},
+    // Detectron2, of which newer versions have the time of the last step, too
+    {"[04/05 01:30:31 d2.utils.events]:  eta: 0:03:14  iter: 39  total_loss: 1.353  loss_cls: "
+     "0.6354  time: 0.3633  data_time: 0.0641  lr: 7.5e-06  max_mem: 433M\n",
+     "detectron2",
+     1,
+     39,
+     {{LOG_LOSS, 1.353},
+      {LOG_STEP_S, 0.3633},
+      {LOG_LEARNING_RATE, 7.5e-6},
+      {LOG_MEMORY_BYTES, 433 * MIB}}},
+    {"[04/05 01:30:31 d2.utils.events]:  eta: 0:03:14  iter: 39  total_loss: 1.353  time: 0.3633  "
+     "last_time: 0.4125  data_time: 0.0641  last_data_time: 0.0012  lr: 7.5e-06  max_mem: 433M\n",
+     "detectron2",
+     1,
+     39,
+     {{LOG_LOSS, 1.353},
+      {LOG_STEP_S, 0.4125},
+      {LOG_LEARNING_RATE, 7.5e-6},
+      {LOG_MEMORY_BYTES, 433 * MIB}}},
+    // the logger of torchvision's references
+    {"Epoch: [2]  [1480/1504]  eta: 0:01:41  lr: 0.000005  loss: 0.8662 (0.8558)  grad_norm: "
+     "0.2537 (0.3329)  time: 4.3713  data: 0.0001  max mem: 51710\n"
+     "Test:  [  0/157]  eta: 0:01:41  loss: 0.9 (0.9)  time: 0.6473  data: 0.5  max mem: 51710\n",
+     "torchvision",
+     1,
+     4488,
+     {{LOG_LEARNING_RATE, 5e-6},
+      {LOG_LOSS, 0.8662},
+      {LOG_GRAD_NORM, 0.2537},
+      {LOG_STEP_S, 4.3713},
+      {LOG_MEMORY_BYTES, 51710 * MIB}}},
+    {"2019-05-27 10:48:54,461 maskrcnn_benchmark.trainer INFO: eta: 0:17:37  iter: 87940  loss: "
+     "0.6097 (0.9191)  time: 0.5063 (0.5132)  data: 0.0062 (0.0078)  lr: 0.000025  max mem: 4358\n",
+     "torchvision",
+     1,
+     87940,
+     {{LOG_LOSS, 0.6097},
+      {LOG_STEP_S, 0.5063},
+      {LOG_LEARNING_RATE, 2.5e-5},
+      {LOG_MEMORY_BYTES, 4358 * MIB}}},
+    {"Train: 2 [  50/10009 (  0%)]  Loss:  6.9278 (6.9180)  Time: 1.462s,   87.53/s  (1.896s,   "
+     "67.51/s)  LR: 1.000e-06  Data: 0.026 (0.199)\n"
+     "Test: [  30/30]  Time: 3.856 (0.732)  Loss:   6.615 ( 6.691)  Acc@1:   0.000 (  0.076)\n",
+     "timm",
+     1,
+     20068,
+     {{LOG_LOSS, 6.9278}, {LOG_STEP_S, 1.462}, {LOG_LEARNING_RATE, 1e-6}}},
+    // a line per figure
+    {COMPOSER(""), "composer", 1, 8, COMPOSER_FIGURES},
+    {COMPOSER("[rank0]:"), "composer", 1, 8, COMPOSER_FIGURES},
+    {"\t Train time/batch: 7\n\t Train loss/train/total: 1.5\n\t Train throughput/"
+     "batches_per_sec: 0.0027\n[Eval batch=1/2] Eval on eval data:\n\t Train time/batch: 8\n"
+     "\t Train loss/train/total: 1.25\n",
+     "composer",
+     2,
+     9,
+     {{LOG_LOSS, 1.25}}},
+    {"[2024-04-17 09:42:38] INFO     [olmo.train:816, rank=0] [step=2/739328]\n"
+     "    train/CrossEntropyLoss=10.73\n    train/Perplexity=45,773\n"
+     "    throughput/total_tokens=8,388,608\n    throughput/device/tokens_per_second=45,538\n"
+     "    throughput/device/batches_per_second=0.0800\n    System/Peak GPU Memory (MB)=43,309\n"
+     "Saving checkpoint...\n    train/CrossEntropyLoss=9.9\n",
+     "olmo",
+     1,
+     2,
+     {{LOG_LOSS, 10.73},
+      {LOG_CONSUMED_TOKENS, 8388608},
+      {LOG_TOKENS_PER_S, 45538},
+      {LOG_STEP_S, 12.5},
+      {LOG_MEMORY_BYTES, 43309e6}}},
+    {"0: 2026-08-08 12:01:00 INFO [olmo_core.train.callbacks.console_logger:68] [step=100/2000,"
+     "epoch=0,eta=5h11m]\n0:     train/CE loss=6.2341\n0:     optim/LR (group 0)=0.0003\n"
+     "0:     throughput/device/TPS=7,900\n0:     throughput/device/TPS (actual avg)=7,800\n"
+     "0:     throughput/device/MFU=41.5\n",
+     "olmo",
+     1,
+     100,
+     {{LOG_LOSS, 6.2341}, {LOG_LEARNING_RATE, 0.0003}, {LOG_TOKENS_PER_S, 7900}, {LOG_MFU, 0.415}}},
+    // OpenRLHF
+    {"(PPOTrainer pid=1) ppo_trainer.py:547] \xE2\x9C\xA8 Global step 12: {'response_length': "
+     "40.3, "
+     "'policy_loss': 0.25, 'timing/generation': 2.95, 'actor_lr': 3.25e-06, 'timing/step_total': "
+     "8.5}\n",
+     "openrlhf",
+     1,
+     12,
+     {{LOG_LOSS, 0.25}, {LOG_LEARNING_RATE, 3.25e-6}, {LOG_STEP_S, 8.5}}},
+    {"Train step of epoch 1:  12%|1| 121/1000 [02:00<14:00,  1.5s/it, gpt_loss=1.25, "
+     "loss_mean=1.3, lr=5e-6]\n",
+     "openrlhf",
+     1,
+     1121,
+     {{LOG_LOSS, 1.25}, {LOG_LEARNING_RATE, 5e-6}, {LOG_STEP_S, 1.5}}},
+};
+
+static void frameworks_print_steps_in_their_own_ways(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof printed / sizeof *printed; i++)
+        assert_printed(&printed[i], "train.log");
+}
+
+static const struct printed recorded[] = {
+    {"{\"loss\": 1.5, \"global_step/max_steps\": \"1/94\", \"train_speed(iter/s)\": 0.125, "
+     "\"memory(GiB)\": 16.5}\n"
+     "{\"loss\": 1.25, \"global_step/max_steps\": \"5/94\", \"train_speed(iter/s)\": 0.25, "
+     "\"memory(GiB)\": 16.5}\n",
+     "jsonl",
+     2,
+     5,
+     {{LOG_LOSS, 1.25}, {LOG_MEMORY_BYTES, 16.5 * GIB}, {LOG_RUN_S, 20}}},
+    {"{\"lr\": 0.001, \"data_time\": 0.05, \"loss\": 2.25, \"time\": 2.5, \"step\": 23}\n"
+     "{\"lr\": 0.001, \"data_time\": 0.05, \"loss\": 2.0, \"time\": 2.25, \"step\": 46}\n"
+     "{\"mIoU\": 0.8, \"data_time\": 0.1, \"time\": 3.0, \"step\": 2}\n",
+     "jsonl",
+     2,
+     46,
+     {{LOG_LEARNING_RATE, 0.001}, {LOG_LOSS, 2}, {LOG_STEP_S, 2.25}}},
+    {"{\"data_time\": 0.004, \"iteration\": 19, \"lr\": 0.001, \"time\": 0.375, \"total_loss\": "
+     "1.375}\n"
+     "{\"data_time\": 0.004, \"iteration\": 39, \"lr\": 0.001, \"time\": 0.25, \"total_loss\": "
+     "1.25}\n",
+     "jsonl",
+     2,
+     39,
+     {{LOG_LEARNING_RATE, 0.001}, {LOG_STEP_S, 0.25}, {LOG_LOSS, 1.25}}},
+};
+
+static void their_records_have_the_same_figures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+        assert_printed(&recorded[i], "metrics.json");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frameworks_print_steps_in_their_own_ways),
+        cmocka_unit_test(their_records_have_the_same_figures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
