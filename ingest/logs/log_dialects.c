@@ -550,6 +550,7 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_EQUALS,
      .needs = BIT(LOG_LOSS),
      FIELDS(openrlhf_bar)},
+    {.name = "mlperf", .source = "mlperf", .mark = ":::MLLOG {", .records = true},
     LIGHTNING(", v_num=", false, 0),
     LIGHTNING(", reduced_train_loss=", false, BIT(LOG_LOSS)),
     LIGHTNING("it/s, loss=", true, BIT(LOG_LOSS)),

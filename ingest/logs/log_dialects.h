@@ -40,6 +40,7 @@ struct log_dialect {
     bool heads;     // a heading, whose figures are in lines below it
     bool block;     // a heading, whose figures are in the next lines, one to a line
     bool below;     // such a line, from the mark on
+    bool records;   // of MLPerf: log_mlperf
     bool minor;     // of two lines about a step, the one without its number
     unsigned needs; // bits 1 << enum log_value, without which it is not a step
     const struct log_field *fields;

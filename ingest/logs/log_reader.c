@@ -6,6 +6,8 @@
 #include "ingest/logs/log_dialects.h"
 #include "ingest/logs/log_events.h"
 #include "ingest/logs/log_marks.h"
+#include "ingest/logs/log_mlperf.h"
+#include "ingest/logs/log_refusals.h"
 #include "ingest/logs/log_settings.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/source/lines.h"
@@ -38,6 +40,7 @@ struct log_reader {
     size_t setting_lines;
     const struct log_dialect *block; // whose lines may follow
     size_t block_lines;
+    struct log_mlperf mlperf;
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t dicts[2];    // the numbers of the last two steps that a bar numbers; LOG_NO_STEP
     int64_t memory_step; // of the memory of a step that is still to come
@@ -489,9 +492,38 @@ static bool take_other(struct log_reader *reader, enum other_mark mark, const st
     return true;
 }
 
+// Its time is in UTC, and a step that the framework prints as well has its figures.
+static bool take_mlperf(struct log_reader *reader, const struct log_dialect *dialect,
+                        const struct found *found, struct err *err)
+{
+    struct log_mlperf_record record;
+    struct str text = found->written.text, json = log_from(text, found->at + strlen(dialect->mark));
+    int64_t rank = log_prefix_of(text).rank;
+    switch (log_mlperf_read(&reader->mlperf, json, &record)) {
+    case MLPERF_NOTHING: break;
+    case MLPERF_STEP:
+        record.step.rank = rank;
+        record.step.pos = found->pos;
+        record.step.writer = dialect->name;
+        note_zone(reader, record.step.time_ns, true);
+        return add_step(reader, dialect, found, &record.step, err);
+    case MLPERF_EVENT:
+        record.event.rank = rank;
+        record.event.pos = found->pos;
+        note_zone(reader, record.event.time_ns, true);
+        return note(reader, &record.event, record.event.text, err);
+    case MLPERF_SETTING:
+        return reader->setting_lines++ >= MOST_SETTING_LINES ||
+               evidence_set(reader->evidence, record.name, record.value, err);
+    }
+    return true;
+}
+
 static bool take_mark(struct log_reader *reader, size_t mark, const struct found *found,
                       struct err *err)
 {
+    if (mark < log_dialect_count && log_dialects[mark].records)
+        return take_mlperf(reader, &log_dialects[mark], found, err);
     if (mark < log_dialect_count)
         return take_step(reader, mark, found, err);
     mark -= log_dialect_count;
@@ -659,70 +691,13 @@ static void drop_empty(struct log_book *book)
     book->step_count = kept;
 }
 
-// A job that ended before its first step says why.
-static bool has_fault(const struct log_book *book)
+// A job that ended before its first step says why, and one may only evaluate.
+static bool has_news(const struct log_book *book)
 {
     for (size_t i = 0; i < book->event_count; i++)
-        if (book->events[i].kind == LOG_FAULT)
+        if (book->events[i].kind == LOG_FAULT || book->events[i].kind == LOG_EVALUATION)
             return true;
     return false;
-}
-
-#define NVIDIA_SMI                                                                                \
-    "record it while the job runs: nvidia-smi --query-gpu=timestamp,index,uuid,pci.bus_id,"       \
-    "utilization.gpu,memory.used,memory.total,power.draw,clocks.sm,temperature.gpu --format=csv " \
-    "-l 1 > FILE.csv"
-
-#define HOST ": send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
-#define LINKS                                                                          \
-    ": for links, send the output of nccl-tests, rccl-tests, nvbandwidth or perftest " \
-    "(ib_write_bw -a)"
-
-// What to say if there is no step: text that people take for a log, by its head.
-static const char *refusal_of(struct str head)
-{
-    static const struct {
-        const char *has, *message;
-    } known[] = {
-        {"==PROF== ", "found text that Nsight Compute prints, expected its CSV: use ncu --csv "
-                      "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
-        {"| NVIDIA-SMI ", "found what nvidia-smi prints of one moment: " NVIDIA_SMI},
-        {"NVSMI LOG", "found what nvidia-smi -q prints of one moment: " NVIDIA_SMI},
-        {"GPU available: ", "found a log of Lightning, whose progress bar leaves no step in a "
-                            "file: upload what its logger writes, metrics.csv or "
-                            "events.out.tfevents.*, mostly in lightning_logs/version_N"},
-        {" NCCL INFO ",
-         "found what NCCL_DEBUG=INFO prints, and no training step: send a log of the "
-         "job that has its steps; for links, the output of nccl-tests; for a hang, "
-         "Flight Recorder dumps"},
-        {"P2P Connectivity Matrix", "found what p2pBandwidthLatencyTest prints" LINKS},
-        {"# OSU MPI", "found what OSU micro-benchmarks print" LINKS},
-        {"procs -----------memory", "found samples of vmstat" HOST},
-        {"avg-cpu:  %user", "found samples of iostat" HOST},
-        {" %system  %guest ", "found samples of pidstat" HOST},
-        {"     %user     %nice   %system", "found samples of sar or mpstat" HOST},
-        {"CPU Efficiency: ", "found what seff prints of a Slurm job: use sacct -P -j JOB "
-                             "--format=JobID,JobName,State,ExitCode,Elapsed,NNodes,NodeList "
-                             "> sacct.txt"},
-        {":::MLLOG ", "found records of MLPerf (:::MLLOG), which are not read: send what the "
-                      "framework prints of its steps"},
-        {"Running DLIO ", "found a log of DLIO, a benchmark of storage" HOST},
-        {"): \"MainThread\"", "found stacks as py-spy dump prints them: use py-spy record "
-                              "-f speedscope -o FILE.json --pid PID; for a hang, send Flight "
-                              "Recorder dumps"},
-        {";<module> (", "found collapsed stacks, as of py-spy record -f raw: use py-spy record "
-                        "-f speedscope -o FILE.json --pid PID"},
-        {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "
-                          "writes with --use_tensorboard, events.out.tfevents.*"},
-        {"/step - ", "found progress bars of Keras, which count the batches of an epoch: send what "
-                     "its CSVLogger or TensorBoard callback writes"},
-        {"GPU_mem ", "found the table of epochs that Ultralytics prints, without a step: send "
-                     "monitors of its GPUs, or what it writes with yolo settings tensorboard=True"},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (str_find(head, str_of(known[i].has)) != SIZE_MAX)
-            return known[i].message;
-    return "found text without a training step in it, expected the log of a training job";
 }
 
 bool log_read(const struct format_input *input, struct err *err)
@@ -731,12 +706,13 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .traceback = NO_POS,
                                 .event_pos = NO_POS,
                                 .memory_step = LOG_NO_STEP,
+                                .mlperf = {.eval_ns = LOG_NO_TIME},
                                 .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
-    const char *refusal = refusal_of(input->head); // which reading may overwrite
+    const char *refusal = log_refusal_of(input->head); // which reading may overwrite
     if (!read_all(&reader, input, err))
         return false;
     drop_empty(&input->evidence->log);
-    return input->evidence->log.step_count || has_fault(&input->evidence->log) ||
+    return input->evidence->log.step_count || has_news(&input->evidence->log) ||
            err_set(err, ERR_FORMAT, "%s", refusal);
 }
 
@@ -766,7 +742,8 @@ bool log_has_step(struct str text)
         struct log_written plain = {log_uncolored(line, room, sizeof room), end};
         for (size_t i = 0; i < log_dialect_count; i++)
             if (may_be[i] && str_find(plain.text, str_of(log_dialects[i].mark)) != SIZE_MAX &&
-                log_dialect_read(&log_dialects[i], &plain, &hints, &step, &utc))
+                (log_dialects[i].records ||
+                 log_dialect_read(&log_dialects[i], &plain, &hints, &step, &utc)))
                 return true;
         if (!end)
             break;

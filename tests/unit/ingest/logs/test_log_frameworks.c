@@ -104,6 +104,23 @@ static void assert_printed(const struct printed *printed, const char *name)
             {LOG_MFU, 0.41},                                                                       \
     }
 
+#define MLLOG(ms, type, key, value, metadata)                                        \
+    "0: :::MLLOG {\"namespace\": \"\", \"time_ms\": " ms ", \"event_type\": \"" type \
+    "\", \"key\": \"" key "\", \"value\": " value                                    \
+    ", \"metadata\": {\"file\": \"a.py\", \"lineno\": "                              \
+    "7" metadata "}}\n"
+#define POINT(ms, key, value, metadata) MLLOG(ms, "POINT_IN_TIME", key, value, metadata)
+#define MLPERF(model)                                                   \
+    POINT("1700000000000", "submission_benchmark", "\"" model "\"", "") \
+    POINT("1700000000001", "global_batch_size", "8", "")                \
+    MLLOG("1700000000002", "INTERVAL_START", "run_start", "null", "")
+// A block of 192 steps of 8 samples, and its evaluation.
+#define MLPERF_BLOCK                                                                          \
+    POINT("1700000266000", "tracked_stats", "{\"throughput\": 6.4}", ", \"step\": 1536")      \
+    MLLOG("1700000266001", "INTERVAL_END", "block_stop", "null", ", \"samples_count\": 1536") \
+    MLLOG("1700000267000", "INTERVAL_START", "eval_start", "null", "")                        \
+    POINT("1700000279500", "eval_accuracy", "0.9375", ", \"samples_count\": 1536")
+
 static const struct printed printed[] = {
     // ms-swift: figures name their step, and the mean rate says how long the job has run
     {SWIFT "'global_step': 5}\n" SWIFT "'global_step': 10}\n",
@@ -274,6 +291,42 @@ static const struct printed printed[] = {
      1,
      100,
      {{LOG_LOSS, 6.2341}, {LOG_LEARNING_RATE, 0.0003}, {LOG_TOKENS_PER_S, 7900}, {LOG_MFU, 0.415}}},
+    // MLPerf
+    {MLPERF("llama2_70b_lora") MLPERF_BLOCK,
+     "mlperf",
+     1,
+     192,
+     {{LOG_GLOBAL_BATCH, 8},
+      {LOG_CONSUMED_SAMPLES, 1536},
+      {LOG_SAMPLES_PER_S, 6.4},
+      {LOG_STEP_S, 1.25}}},
+    {MLPERF("llama31_8b") POINT("1700000010000", "tracked_stats",
+                                "{\"train_step_time\": 0.125, \"reduced_train_loss\": 5.75}",
+                                ", \"step\": 351.0, \"samples_count\": 2808.0")
+         POINT("1700000010500", "tracked_stats", "{\"validation_step_time\": 0.25}",
+               ", \"step\": 24, \"samples_count\": 900")
+             POINT("1700000011000", "tracked_stats", "{\"train_step_time\": 0.125}",
+                   ", \"samples_count\": 2736"),
+     "mlperf",
+     1,
+     351,
+     {{LOG_GLOBAL_BATCH, 8}, {LOG_CONSUMED_SAMPLES, 2808}, {LOG_STEP_S, 0.125}, {LOG_LOSS, 5.75}}},
+    {MLPERF("gpt-oss-20b")
+         POINT("1700000010000", "train_loss", "11.5", ", \"samples_count\": 64, \"lr\": 3.0e-06"),
+     "mlperf",
+     1,
+     8,
+     {{LOG_GLOBAL_BATCH, 8},
+      {LOG_CONSUMED_SAMPLES, 64},
+      {LOG_LOSS, 11.5},
+      {LOG_LEARNING_RATE, 3e-6}}},
+    {MLPERF("gpt3")
+         POINT("1700000266000", "tracked_stats", "{\"throughput\": 5000000.5}", ", \"step\": 4096")
+             MLLOG("1700000266001", "INTERVAL_END", "block_stop", "null", ", \"step\": 12"),
+     "mlperf",
+     1,
+     12,
+     {{LOG_GLOBAL_BATCH, 8}, {LOG_JOB_TOKENS_PER_S, 5000000.5}}},
     // OpenRLHF
     {"(PPOTrainer pid=1) ppo_trainer.py:547] \xE2\x9C\xA8 Global step 12: {'response_length': "
      "40.3, "
@@ -331,11 +384,49 @@ static void their_records_have_the_same_figures(void **state)
         assert_printed(&recorded[i], "metrics.json");
 }
 
+static void read_whole(const char *text)
+{
+    evidence_init(&evidence, &budget);
+    read_pieces(text, "result_0.txt", 0);
+}
+
+static void assert_evaluation(double loss, int64_t dur_ns)
+{
+    assert_int_equal(evidence.log.event_count, 1);
+    const struct log_event *event = &evidence.log.events[0];
+    assert_int_equal(event->kind, LOG_EVALUATION);
+    assert_int_equal(event->dur_ns, dur_ns);
+    assert_true(event->loss == loss || (isnan(event->loss) && isnan(loss)));
+    evidence_free(&evidence);
+}
+
+static void mlperf_s_accuracy_is_a_loss_of_language_models(void **state)
+{
+    (void)state;
+    read_whole(MLPERF("llama2_70b_lora") MLPERF_BLOCK);
+    assert_true(evidence.log.utc);
+    assert_int_equal(evidence.log.events[0].time_ns, INT64_C(1700000267000) * 1000000);
+    assert_int_equal(evidence.log.events[0].rank, 0);
+    assert_evaluation(0.9375, INT64_C(12500000000));
+    read_whole(MLPERF("bert") MLPERF_BLOCK);
+    assert_evaluation((double)NAN, INT64_C(12500000000));
+}
+
+static void a_log_may_have_evaluations_alone(void **state)
+{
+    (void)state;
+    read_whole("{'eval_loss': 2.125, 'eval_runtime': 12.5, 'epoch': 1.0}\n");
+    assert_int_equal(evidence.log.step_count, 0);
+    assert_evaluation(2.125, INT64_C(12500000000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frameworks_print_steps_in_their_own_ways),
         cmocka_unit_test(their_records_have_the_same_figures),
+        cmocka_unit_test(mlperf_s_accuracy_is_a_loss_of_language_models),
+        cmocka_unit_test(a_log_may_have_evaluations_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
