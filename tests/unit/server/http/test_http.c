@@ -479,7 +479,7 @@ static void a_server_that_gives_way_only_answers_on_open_connections(void **stat
     start(&server, 4);
     int open = connect_to(&server);
     send_and_see(open, "GET /healthz HTTP/1.1\r\n" HOST "\r\n", "HTTP/1.1 200 ");
-    http_give_way(server.http);
+    http_give_way(server.http, 0);
     int late = try_to_connect(&server);
     assert_int_equal(errno, ECONNREFUSED);
     close(late);
