@@ -15,8 +15,9 @@
 struct db;
 struct stmt;
 
-// DB_CLAIM: writes beside others that claim, where a database is shared; those of DB_WRITE wait.
-enum db_access { DB_READ, DB_WRITE, DB_CLAIM };
+// DB_BESIDE: writes beside others of its kind, where a database is shared; those of DB_WRITE write
+// alone.
+enum db_access { DB_READ, DB_WRITE, DB_BESIDE };
 
 // What a failed write says about the disk.
 enum db_trouble {
@@ -50,6 +51,8 @@ struct db_kind {
     const char *name;
     const char *claiming; // ends a SELECT of rows to claim from table "job": those of others are
                           // passed over; "" where only one claims at a time
+    const char *holding;  // before names of tables at the end of a SELECT: nobody else changes
+                          // these rows until the transaction ends; unused unless is_shared
     bool is_shared;       // whether several processes may serve one database
     bool (*is_place)(const char *place); // whether such a place belongs to this kind
     bool (*exists)(const char *place);   // whether there is a database
@@ -122,6 +125,8 @@ extern const struct db_kind db_sqlite, db_postgres;
 // The first member of each kind's connection struct.
 struct db {
     const struct db_kind *kind;
+    bool is_beside;         // others may write during this transaction (DB_BESIDE)
+    bool needs_turn;        // it was found that they must not
     int64_t front_ns;       // due_ns of the job that was claimed last (store_claim.c)
     int64_t front_until_ns; // how long (clock_mono_ns) claims may look from there on
 };

@@ -9,22 +9,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#define NOW_NS "CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)"
-#define BEGIN_WITH(settings, lock)                                              \
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; " settings "SELECT " lock \
-    "(hashtextextended(current_schema(), 0));"                                  \
-    "SELECT CAST(pg_current_xact_id() AS TEXT), " NOW_NS
-#define BEGIN_WRITE BEGIN_WITH("", "pg_advisory_xact_lock")
+#define NOW_NS        "CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)"
+#define BEGIN_WRITING "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+// Columns are read from left to right: the time is that of the turn.
+#define TAKE(lock, settings)                           \
+    "SELECT CAST(pg_current_xact_id() AS TEXT), " lock \
+    "(hashtextextended(current_schema(), 0)), " NOW_NS settings
+#define TAKE_TURN TAKE("pg_advisory_xact_lock", "")
 // A claim goes along the queue's index even before the table was analyzed: with default statistics
 // the planner would read every waiting job.
-#define BEGIN_CLAIM                                                                \
-    BEGIN_WITH("SET LOCAL enable_sort = off; SET LOCAL enable_bitmapscan = off; ", \
-               "pg_advisory_xact_lock_shared")
-
-enum { BEGIN_SIZE = 400 };
-_Static_assert(sizeof BEGIN_CLAIM <= BEGIN_SIZE, "room for what begins a transaction");
+#define TAKE_PLACE                                                                    \
+    TAKE("pg_advisory_xact_lock_shared", ", set_config('enable_sort', 'off', TRUE), " \
+                                         "set_config('enable_bitmapscan', 'off', TRUE)")
 
 static bool is_url(const char *place)
 {
@@ -100,43 +99,53 @@ static void limit_time(struct db *db, int64_t deadline_ns)
     db_postgres_of(db)->deadline_ns = deadline_ns;
 }
 
-static void write_begin(const struct db_postgres *pg, enum db_access access, char text[BEGIN_SIZE])
+static PGresult *begin_reading(struct db_postgres *pg)
 {
+    char text[120] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+    size_t len = strlen(text);
     int64_t left_ms = (pg->deadline_ns - clock_mono_ns()) / 1000000;
-    if (access != DB_READ)
-        snprintf(text, BEGIN_SIZE, "%s", access == DB_WRITE ? BEGIN_WRITE : BEGIN_CLAIM);
-    else if (!pg->deadline_ns)
-        snprintf(text, BEGIN_SIZE, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-    else
-        snprintf(text, BEGIN_SIZE,
-                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-                 "SET LOCAL statement_timeout = %lld",
+    if (pg->deadline_ns)
+        snprintf(text + len, sizeof text - len, "; SET LOCAL statement_timeout = %lld",
                  (long long)(left_ms > 1 ? left_ms : 1));
+    return pg->pq.execute(pg->conn, text);
+}
+
+// In one message.
+static PGresult *begin_writing(struct db_postgres *pg, enum db_access access)
+{
+    struct postgres_kept kept;
+    const char *take = access == DB_WRITE ? TAKE_TURN : TAKE_PLACE;
+    if (!postgres_keep(pg, take, 0, &(Oid){0}, &kept))
+        return NULL;
+    if (kept.failure || !pg->pq.enter_pipeline(pg->conn))
+        return kept.failure;
+    pg->pending += pg->pq.send_with(pg->conn, BEGIN_WRITING, 0, NULL, NULL, NULL, NULL, 0);
+    pg->pending += pg->pq.send_prepared(pg->conn, kept.name, 0, NULL, NULL, NULL, 0);
+    return postgres_settle(pg);
 }
 
 // Its number, and when it got its turn.
 static void note_begin(struct db_postgres *pg, const PGresult *result)
 {
     snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
-    pg->begun_ns = strtoll(pg->pq.value(result, 0, 1), NULL, 10);
+    pg->begun_ns = strtoll(pg->pq.value(result, 0, 2), NULL, 10);
     pg->begun_mono_ns = clock_mono_ns();
 }
 
 static bool try_begin(struct db_postgres *pg, enum db_access access, struct err *err)
 {
-    char text[BEGIN_SIZE];
-    write_begin(pg, access, text);
+    bool reads = access == DB_READ;
     pg->transaction[0] = '\0';
-    PGresult *result = pg->pq.execute(pg->conn, text);
+    PGresult *result = reads ? begin_reading(pg) : begin_writing(pg, access);
     int status = result ? pg->pq.result_status(result) : -1;
-    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    bool ok = status == (reads ? PGRES_COMMAND_OK : PGRES_TUPLES_OK);
     if (!ok)
         postgres_fail(pg, result, err);
-    else if (access != DB_READ)
+    else if (!reads)
         note_begin(pg, result);
     pg->pq.clear(result);
     pg->in_transaction = !pg->is_lost;
-    pg->is_writing = access != DB_READ;
+    pg->is_writing = !reads;
     return ok;
 }
 
@@ -311,6 +320,7 @@ static bool check(struct db *db, enum db_check_depth depth, const atomic_bool *s
 const struct db_kind db_postgres = {
     .name = "postgres",
     .claiming = " FOR UPDATE OF job SKIP LOCKED",
+    .holding = " FOR UPDATE OF ",
     .is_shared = true,
     .is_place = is_url,
     .exists = may_exist,

@@ -252,29 +252,15 @@ PGresult *postgres_settle(struct db_postgres *pg)
     return settled;
 }
 
-static bool settle(struct db_postgres *pg, struct err *err)
+// The answer to the last statement that was sent; NULL if one failed.
+static PGresult *settle(struct db_postgres *pg, struct err *err)
 {
-    if (!pg->pending)
-        return true;
     PGresult *result = postgres_settle(pg);
-    bool ok = is_good(pg, result);
-    if (!ok)
-        postgres_fail(pg, result, err);
+    if (is_good(pg, result))
+        return result;
+    postgres_fail(pg, result, err);
     pg->pq.clear(result);
-    return ok;
-}
-
-static bool run(struct stmt *stmt)
-{
-    struct db_postgres *pg = db_postgres_of(stmt->db);
-    struct sent *sent = sent_of(stmt);
-    if (!settle(pg, stmt->err) || is_late(pg, stmt->err) ||
-        (!pg->in_transaction && !postgres_revive(pg, stmt->err)))
-        return false;
-    sent->result = execute(pg, sent, stmt->err);
-    if (sent->result)
-        count_changes(pg, sent->result);
-    return sent->result != NULL;
+    return NULL;
 }
 
 static bool send(struct db_postgres *pg, const char *name, const struct sent *sent,
@@ -285,25 +271,63 @@ static bool send(struct db_postgres *pg, const char *name, const struct sent *se
                                 arrays->formats, 1);
 }
 
-// Not too many: their answers must fit into what the connection buffers.
-bool postgres_run_later(struct stmt *stmt)
+// Unless it has to be planned first.
+static bool send_if_kept(struct stmt *stmt, bool *is_sent)
 {
-    enum { MOST_PENDING = 200 };
     struct db_postgres *pg = db_postgres_of(stmt->db);
     const struct sent *sent = sent_of(stmt);
     struct arrays arrays;
     struct postgres_kept kept;
-    if (!pg->is_writing || pg->pending == MOST_PENDING)
-        return run(stmt);
     if (!fill(&arrays, sent, stmt->err))
         return false;
     bool is_kept = postgres_is_kept(pg, sent->text.at, sent->count, arrays.types, &kept);
-    bool is_sent = is_kept && send(pg, kept.name, sent, &arrays);
+    *is_sent = is_kept && send(pg, kept.name, sent, &arrays);
     free(arrays.values);
-    pg->pending += is_sent;
-    if (is_kept && !is_sent)
-        return postgres_fail(pg, NULL, stmt->err);
-    return is_kept || run(stmt);
+    pg->pending += *is_sent;
+    return *is_sent == is_kept || postgres_fail(pg, NULL, stmt->err);
+}
+
+// With those that were sent and not answered yet, or after them.
+static bool run_after(struct stmt *stmt)
+{
+    struct db_postgres *pg = db_postgres_of(stmt->db);
+    struct sent *sent = sent_of(stmt);
+    bool is_sent = false;
+    if (!send_if_kept(stmt, &is_sent))
+        return false;
+    PGresult *result = settle(pg, stmt->err);
+    if (result && !is_sent) {
+        pg->pq.clear(result);
+        result = execute(pg, sent, stmt->err);
+    }
+    sent->result = result;
+    return result != NULL;
+}
+
+static bool run(struct stmt *stmt)
+{
+    struct db_postgres *pg = db_postgres_of(stmt->db);
+    struct sent *sent = sent_of(stmt);
+    if (is_late(pg, stmt->err) || (!pg->in_transaction && !postgres_revive(pg, stmt->err)))
+        return false;
+    if (pg->pending && !run_after(stmt))
+        return false;
+    if (!sent->result)
+        sent->result = execute(pg, sent, stmt->err);
+    if (sent->result)
+        count_changes(pg, sent->result);
+    return sent->result != NULL;
+}
+
+// Not too many: their answers must fit into what the connection buffers.
+bool postgres_run_later(struct stmt *stmt)
+{
+    enum { MOST_PENDING = 200 };
+    const struct db_postgres *pg = db_postgres_of(stmt->db);
+    bool is_sent = false;
+    if (!pg->is_writing || pg->pending == MOST_PENDING)
+        return run(stmt);
+    return send_if_kept(stmt, &is_sent) && (is_sent || run(stmt));
 }
 
 enum db_step postgres_step(struct stmt *stmt)

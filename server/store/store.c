@@ -253,6 +253,8 @@ bool txn_begin(struct store *store, enum db_access access, struct txn *txn, stru
         txn->db = take_reader(store);
     else if (!take_writer(store, &txn->db, err))
         return false;
+    txn->db->is_beside = access == DB_BESIDE;
+    txn->db->needs_turn = false;
     txn->db->kind->limit_time(txn->db, reads ? clock_mono_ns() + READ_LIMIT_NS : 0);
     if (txn->db->kind->begin(txn->db, access, err))
         return true;
@@ -280,6 +282,39 @@ bool txn_end(struct txn *txn, bool ok, struct err *err)
         txn->db->kind->rollback(txn->db);
     release(txn);
     return ok;
+}
+
+// What a writing transaction does.
+struct work {
+    bool (*run)(struct db *db, void *context, struct err *err);
+    void *context;
+};
+
+static bool write_as(struct store *store, enum db_access access, const struct work *work,
+                     bool *needs_turn, struct err *err)
+{
+    struct txn txn;
+    *needs_turn = false;
+    if (!txn_begin(store, access, &txn, err))
+        return false;
+    bool ok = work->run(txn.db, work->context, err);
+    *needs_turn = txn.db->needs_turn;
+    return txn_end(&txn, ok && !*needs_turn, err);
+}
+
+bool txn_write(struct store *store, bool (*run)(struct db *db, void *context, struct err *err),
+               void *context, struct err *err)
+{
+    const struct work work = {run, context};
+    enum db_access first = store_is_shared(store) ? DB_BESIDE : DB_WRITE;
+    bool needs_turn, ok = write_as(store, first, &work, &needs_turn, err);
+    return needs_turn ? write_as(store, DB_WRITE, &work, &needs_turn, err) : ok;
+}
+
+bool txn_has_turn(struct db *db, struct err *err)
+{
+    db->needs_turn = db->is_beside;
+    return !db->needs_turn || err_set(err, ERR_BUSY, "others write at the same time");
 }
 
 static uint64_t ask_version(struct store *store)

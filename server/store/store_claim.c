@@ -39,19 +39,18 @@
 // Looks for jobs whose file has at most max_bytes.
 struct search {
     int64_t max_bytes;
-    bool beside_others; // others claim at the same time
-    bool needs_turn;    // set: whether the job may start is certain only while nobody else claims
-    bool trace_waits;   // set: so its run's counts change by one
-    int64_t due_ns;     // set: of the job
+    bool trace_waits; // set: so its run's counts change by one
+    int64_t due_ns;   // set: of the job
 };
 
-// Archives and attachments of a run are read one at a time.
+// Whether a job may start is certain only while nobody else claims: archives and attachments of a
+// run, for example, are read one at a time.
 static bool needs_turn(const struct search *search, const struct stmt *stmt, const struct job *job)
 {
     bool is_one_of_run = job->kind == JOB_UNPACK || job->kind == JOB_EVIDENCE;
     bool recounts = job->kind == JOB_TRACE && !search->trace_waits;
     bool runs_alone = sql_i64(stmt, 13), has_passed = sql_i64(stmt, 15);
-    return search->beside_others && (is_one_of_run || recounts || runs_alone || has_passed);
+    return is_one_of_run || recounts || runs_alone || has_passed;
 }
 
 static void read_job(struct stmt *stmt, struct arena *arena, struct job *job)
@@ -77,19 +76,21 @@ static bool look_from(struct db *db, struct search *search, int64_t due_ns, stru
                       struct job *job, struct err *err)
 {
     char text[sizeof FOUND + 40];
-    snprintf(text, sizeof text, FOUND, search->beside_others ? db->kind->claiming : "");
+    snprintf(text, sizeof text, FOUND, db->is_beside ? db->kind->claiming : "");
     struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, due_ns);
     sql_bind_i64(&stmt, search->max_bytes);
+    bool by_turn = false;
+    *job = (struct job){0};
     if (sql_row(&stmt)) {
         read_job(&stmt, arena, job);
         search->trace_waits = sql_i64(&stmt, 12);
-        search->needs_turn = needs_turn(search, &stmt, job);
         search->due_ns = sql_i64(&stmt, 16);
-        if (search->needs_turn || sql_i64(&stmt, 14))
+        by_turn = needs_turn(search, &stmt, job);
+        if (sql_i64(&stmt, 14))
             job->id = 0;
     }
-    return sql_end(&stmt);
+    return sql_end(&stmt) && (!by_turn || txn_has_turn(db, err));
 }
 
 // PostgreSQL goes through what others claimed until its next vacuum, tens of thousands of rows, to
@@ -101,12 +102,12 @@ static bool find_next(struct db *db, struct search *search, struct arena *arena,
 {
     enum { FRONT_NS = 1000000000 };
     int64_t now_ns = clock_mono_ns();
-    bool has_front = search->beside_others && search->max_bytes == INT64_MAX;
+    bool has_front = db->is_beside && search->max_bytes == INT64_MAX;
     if (has_front && now_ns < db->front_until_ns) {
         if (!look_from(db, search, db->front_ns, arena, job, err))
             return false;
         db->front_ns = search->due_ns;
-        if (job->id || search->needs_turn)
+        if (job->id)
             return true;
     }
     if (!look_from(db, search, 0, arena, job, err))
@@ -149,18 +150,19 @@ static bool start_job(struct db *db, const struct job *job, struct str owner, st
     return sql_run_later(&stmt);
 }
 
-static bool claim_as(struct store *store, enum db_access access, struct search *search,
-                     struct arena *arena, struct job *job, struct err *err)
+struct claim {
+    struct search search;
+    struct str owner;
+    struct arena *arena;
+    struct job *job; // set
+};
+
+static bool claim_next(struct db *db, void *context, struct err *err)
 {
-    struct txn txn;
-    *job = (struct job){0};
-    search->beside_others = access == DB_CLAIM;
-    if (!txn_begin(store, access, &txn, err))
-        return false;
-    bool ok = find_next(txn.db, search, arena, job, err) &&
-              (!job->id || (start_job(txn.db, job, store_owner(store), err) &&
-                            mark_started(txn.db, search, job, err)));
-    return txn_end(&txn, ok, err);
+    struct claim *claim = context;
+    return find_next(db, &claim->search, claim->arena, claim->job, err) &&
+           (!claim->job->id || (start_job(db, claim->job, claim->owner, err) &&
+                                mark_started(db, &claim->search, claim->job, err)));
 }
 
 // Idle services ask often, and must not wait for writers.
@@ -178,14 +180,11 @@ static bool none_is_queued(struct store *store)
 static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
                   struct err *err)
 {
-    struct search search = {.max_bytes = max_bytes};
+    struct claim claim = {{.max_bytes = max_bytes}, store_owner(store), arena, job};
     *job = (struct job){0};
-    if (!store_is_shared(store))
-        return claim_as(store, DB_WRITE, &search, arena, job, err);
-    if (!store_found_job(store) && none_is_queued(store))
+    if (store_is_shared(store) && !store_found_job(store) && none_is_queued(store))
         return true;
-    bool ok = claim_as(store, DB_CLAIM, &search, arena, job, err) &&
-              (!search.needs_turn || claim_as(store, DB_WRITE, &search, arena, job, err));
+    bool ok = txn_write(store, claim_next, &claim, err);
     store_note_found(store, ok && job->id);
     return ok;
 }

@@ -110,6 +110,7 @@ struct ending {
     bool is_pending; // the trace's rank is not settled
     bool is_usual;   // nothing happened to the trace, and its run's world size stays
     bool is_due;     // with this trace its run is to be joined
+    bool is_again;   // it has a report already
 };
 
 #define ENDING                                                                                \
@@ -118,21 +119,23 @@ struct ending {
     "WHERE other.trace_id = trace.id AND other.state = 'queued') "                            \
     "AND ((trace.world_size IS NULL AND ?3 <= coalesce(traced_world_size, 0)) "               \
     "OR coalesce(trace.world_size, 0) = ?3), done + 1 >= max(2 * joined, 8) "                 \
-    "OR (done + 1 + stored_run.failed = received AND unpacking = 0) "                         \
+    "OR (done + 1 + stored_run.failed = received AND unpacking = 0), "                        \
+    "EXISTS (SELECT 1 FROM trace_report WHERE trace_id = trace.id) "                          \
     "FROM job JOIN trace ON trace.id = job.trace_id "                                         \
     "JOIN stored_run ON stored_run.id = job.run_id WHERE job.id = ?1"
 
 static bool look_at_ending(struct db *db, const struct job *job, int64_t world_size,
                            struct ending *ending, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, ENDING, err);
+    struct stmt stmt = sql_begin_holding(db, ENDING, "job, stored_run", err);
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
     sql_bind_i64(&stmt, world_size > 0 ? world_size : 0);
     *ending = (struct ending){0};
     if (sql_row(&stmt))
-        *ending = (struct ending){sql_i64(&stmt, 0) != 0, sql_i64(&stmt, 1) != 0,
-                                  sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0};
+        *ending =
+            (struct ending){sql_i64(&stmt, 0) != 0, sql_i64(&stmt, 1) != 0, sql_i64(&stmt, 2) != 0,
+                            sql_i64(&stmt, 3) != 0, sql_i64(&stmt, 4) != 0};
     return sql_end(&stmt);
 }
 
@@ -205,23 +208,33 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
         return false;
     if (!ending.is_ours)
         return is_not_ours(job, err);
+    if ((ending.is_pending || !ending.is_usual) && !txn_has_turn(db, err))
+        return false;
     struct stmt end = begin_end(db, job, STR("done"), STR(""), err);
     if (!sql_run_later(&end) ||
         (ending.is_pending && !settle_rank(db, job, result, &is_kept, &ending, err)) ||
+        (ending.is_again && !tables_forget_trace(db, job->trace_id, err)) ||
         (is_kept && !save_trace(db, job->trace_id, result, err)))
         return false;
     return is_kept && ending.is_usual ? count_usual(db, job, ending.is_due, err)
                                       : count_again(db, job, err);
 }
 
+struct finished {
+    const struct job *job;
+    const struct trace_result *result;
+};
+
+static bool finish(struct db *db, void *context, struct err *err)
+{
+    const struct finished *finished = context;
+    return finish_trace(db, finished->job, finished->result, err);
+}
+
 bool store_finish_trace(struct store *store, const struct job *job,
                         const struct trace_result *result, struct err *err)
 {
-    struct txn txn;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    bool ok = finish_trace(txn.db, job, result, err);
-    return txn_end(&txn, ok, err);
+    return txn_write(store, finish, &(struct finished){job, result}, err);
 }
 
 // Without a fraction; some databases round when they cast.

@@ -212,7 +212,8 @@ static bool set_steps(struct db *db, struct str run_id, const struct str *patter
     sql_bind_i64(&stmt, warmup_steps != NULL);
     sql_bind_i64_if(&stmt, warmup_steps && *warmup_steps >= 0, warmup_steps ? *warmup_steps : 0);
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt) && (db_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
+    return sql_run(&stmt) &&
+           (db_changes(db) == 0 || (txn_has_turn(db, err) && jobs_queue_traces(db, run_id, err)));
 }
 
 static bool set_asked_steps(struct db *db, struct str run_id, const struct run_request *request,
@@ -348,7 +349,7 @@ bool runs_get_or_create(struct db *db, const struct run_request *request, struct
     if (!store_check_run(request, err) || !find_requested(db, request, arena, &found, err))
         return false;
     if (found.count == 0)
-        return insert_run(db, request, arena, id, err);
+        return txn_has_turn(db, err) && insert_run(db, request, arena, id, err);
     *id = found.id;
     bool locked = false;
     if (!runs_is_locked(db, *id, request, &locked, err))
@@ -361,7 +362,7 @@ bool runs_get_or_create(struct db *db, const struct run_request *request, struct
 static bool check_empty_runs(struct db *db, struct str owner, struct err *err)
 {
     struct stmt stmt =
-        sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND received = 0", err);
+        sql_begin(db, "SELECT count(*) FROM run WHERE owner = ? AND status = 'empty'", err);
     sql_bind_text(&stmt, owner);
     int64_t count = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt) &&

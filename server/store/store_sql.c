@@ -7,6 +7,20 @@
 
 #include <openssl/rand.h>
 
+struct stmt sql_begin_holding(struct db *db, const char *text, const char *tables, struct err *err)
+{
+    struct buf held = {0};
+    if (!db->is_beside)
+        return sql_begin(db, text, err);
+    buf_puts(&held, text);
+    buf_puts(&held, db->kind->holding);
+    buf_puts(&held, tables);
+    struct stmt stmt = buf_ok(&held, err) ? sql_begin(db, held.at, err)
+                                          : (struct stmt){.db = db, .failed = true, .err = err};
+    buf_free(&held);
+    return stmt;
+}
+
 void sql_bind_clean(struct stmt *stmt, struct str value)
 {
     sql_bind_clean_value(stmt, STR(""), value);

@@ -29,7 +29,24 @@ MUST_CHECK bool txn_begin(struct store *store, enum db_access access, struct txn
 // committed.
 MUST_CHECK bool txn_end(struct txn *txn, bool ok, struct err *err);
 
+// A writing transaction. Where a database is shared, it first runs beside others of its kind. What
+// is certain only while nobody else writes asks txn_has_turn; without a turn all of it is undone,
+// and done by turn from the beginning.
+//
+// These wait for each other in one order, and so in no circle: a job to be claimed and its trace,
+// the run, its series, the day of a quota, a key, an unfinished upload, a blob. Each changes one of
+// a kind at most, and what only it knows of.
+MUST_CHECK bool txn_write(struct store *store,
+                          bool (*run)(struct db *db, void *context, struct err *err), void *context,
+                          struct err *err);
+// If not, the caller fails.
+MUST_CHECK bool txn_has_turn(struct db *db, struct err *err);
+
 // --- statements (db.h) --------------------------------------------------------------------------
+
+// A SELECT whose rows of these tables nobody else changes until the transaction ends. It has what
+// they were changed to before.
+struct stmt sql_begin_holding(struct db *db, const char *text, const char *tables, struct err *err);
 
 // Untrusted text, without anything that looks like a secret; and the value that belongs to a name.
 void sql_bind_clean(struct stmt *stmt, struct str value);
@@ -297,7 +314,8 @@ void figures_read(struct stmt *stmt, struct run *run);
 
 // Moves tables of runs from the schema before 0025_run_parts.sql; that is in place.
 MUST_CHECK bool convert_run_tables(struct db *db, struct err *err);
-// Writes a trace's report; *bytes is what it takes.
+// Writes a trace's report, after the one it had was forgotten; *bytes is what it takes.
+MUST_CHECK bool tables_forget_trace(struct db *db, struct str trace_id, struct err *err);
 MUST_CHECK bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
                                   struct err *err);
 

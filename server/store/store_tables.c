@@ -100,13 +100,16 @@ static bool forget_tables(struct db *db, const struct owner *owner, struct err *
            forget(db, owner->sql->forget_later, owner->id, err);
 }
 
+bool tables_forget_trace(struct db *db, struct str trace_id, struct err *err)
+{
+    return forget_tables(db, &(struct owner){&of_traces, trace_id}, err);
+}
+
 bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
                        struct err *err)
 {
     // A row of trace_report says that there is a report.
     struct owner owner = {&of_traces, trace_id};
-    if (!forget_tables(db, &owner, err))
-        return false;
     struct stmt head =
         sql_begin(db,
                   "INSERT INTO trace_report VALUES (?, ?, ?) ON CONFLICT (trace_id) DO UPDATE SET "

@@ -174,10 +174,11 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
     struct stmt stmt = sql_begin(
         adding->db,
         WITH_DAMAGE(
-            "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename, "
-            "role FROM trace WHERE run_id = ?2 "
-            "AND (rank = ?3 OR (rank IS NULL AND sha256 = ?1 AND process = ?4)) "
-            "ORDER BY rank IS NULL"),
+            "SELECT id, sha256 = ?1 AND process = ?4, FALSE AS needs_rank, state = 'failed', "
+            "filename, role FROM trace WHERE run_id = ?2 AND rank = ?3 UNION ALL "
+            "SELECT id, TRUE, TRUE, state = 'failed', filename, role FROM trace "
+            "WHERE run_id = ?2 AND rank IS NULL AND sha256 = ?1 AND process = ?4 "
+            "ORDER BY needs_rank"),
         err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, adding->run_id);
@@ -290,7 +291,8 @@ bool traces_add(const struct adding *adding, const struct trace_part *part, stru
     struct present present;
     bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
                               : look_at_bytes(adding, part, &present, err);
-    if (!ok || (present.is_damaged && !blobs_heal(adding->db, str_of(part->sha256), err)))
+    if (!ok || ((present.trace_id.len || present.is_damaged) && !txn_has_turn(adding->db, err)) ||
+        (present.is_damaged && !blobs_heal(adding->db, str_of(part->sha256), err)))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;
     bool has_other_role = part->role.len > 0 && !str_equal(part->role, present.role);
@@ -435,12 +437,27 @@ static bool add_upload(struct db *db, const struct upload_request *request, stru
            end_upload(db, request, arena, upload, err);
 }
 
+// Several files of one upload, or of an archive, could wait in a circle for those of others.
+static bool is_one_trace(const struct upload_request *request)
+{
+    return request->count == 1 && request->parts[0].archive.len == 0;
+}
+
+struct uploading {
+    const struct upload_request *request;
+    struct arena *arena;
+    struct upload *upload; // set
+};
+
+static bool upload_beside(struct db *db, void *context, struct err *err)
+{
+    const struct uploading *uploading = context;
+    return (is_one_trace(uploading->request) || txn_has_turn(db, err)) &&
+           add_upload(db, uploading->request, uploading->arena, uploading->upload, err);
+}
+
 bool store_add_upload(struct store *store, const struct upload_request *request,
                       struct arena *arena, struct upload *upload, struct err *err)
 {
-    struct txn txn;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    bool ok = add_upload(txn.db, request, arena, upload, err);
-    return txn_end(&txn, ok, err);
+    return txn_write(store, upload_beside, &(struct uploading){request, arena, upload}, err);
 }

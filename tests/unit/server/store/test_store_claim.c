@@ -115,7 +115,7 @@ static void a_job_that_runs_alone_is_not_passed_over(void **state)
     fill(f);
     db_raw_run(f->path, "UPDATE job SET crashes = 1 WHERE trace_id = 't_0'");
     struct db *other = db_raw_open(f->path);
-    assert_true(other->kind->begin(other, DB_CLAIM, &f->err));
+    assert_true(other->kind->begin(other, DB_BESIDE, &f->err));
     assert_true(
         sql_execute(other, "UPDATE job SET attempts = attempts WHERE trace_id = 't_0'", &f->err));
     fflush(NULL);

@@ -65,7 +65,6 @@ static const struct {
     {"WHERE damage <> ''", "blob_damaged", "what is damaged alone"},
     {"FROM series WHERE judged < changed", "series_to_judge", "what changed alone"},
     {"INSERT INTO job", "job_one_queued_per_", "what is queued alone, if that is little"},
-    {"WHERE id = $1 AND received = 0", "run_empty_by_owner", "runs without a file, if few"},
     {"FROM resumable WHERE upload_id IS NULL AND refused IS NULL AND expires_ns >",
      "resumable_by_owner", "uploads under way alone"},
     {"FROM run WHERE TRUE", "run_by_", "a page of runs that many match, in an order"},
