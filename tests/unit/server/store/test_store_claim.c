@@ -132,6 +132,103 @@ static void a_job_that_runs_alone_is_not_passed_over(void **state)
     db_close(other, true);
 }
 
+// --- services that do everything at once --------------------------------------------------------
+
+enum { OWN_RANKS = 40, SAME_RANK = 999 };
+
+static bool store_rank(struct store *store, const char *run, int rank)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct arena arena;
+    struct upload upload;
+    struct err err;
+    fill_sha256(sha256, '0');
+    snprintf(sha256 + 40, sizeof sha256 - 40, "%024d", rank);
+    struct trace_part part = {.sha256 = sha256, .bytes = 9, .filename = STR("x"), .rank = rank};
+    struct run_tag tag = {STR("job"), STR("nightly")};
+    struct upload_request request = {
+        .run = {.name = str_of(run), .world_size = 100, .tags = &tag, .tag_count = 1},
+        .parts = &part,
+        .count = 1};
+    arena_init(&arena, NULL);
+    bool ok = store_add_upload(store, &request, &arena, &upload, &err);
+    arena_free(&arena);
+    return ok;
+}
+
+// The two runs are visited in another order by each other service.
+static bool store_ranks(struct store *store, int service)
+{
+    bool ok = true;
+    for (int i = 0; i < 2 * OWN_RANKS && ok; i++)
+        ok = store_rank(store, (i + service) % 2 ? "a" : "b", service * OWN_RANKS + i / 2);
+    return ok && store_rank(store, "a", SAME_RANK);
+}
+
+static bool end_job(struct store *store, const struct job *job, int none)
+{
+    struct err err;
+    struct trace_result result = {.tables = none, .rank = -1, .world_size = 100, .events = 1};
+    return job->kind == JOB_RUN ? store_finish_run(store, job, none, &err)
+                                : store_finish_trace(store, job, &result, &err);
+}
+
+// Until none is left, also none of others.
+static bool work_off(struct store *store, int none)
+{
+    enum { WAIT_US = 2000 };
+    uint64_t open = 1;
+    bool ok = true, found;
+    struct err err;
+    while (ok && open) {
+        struct arena arena;
+        struct job job;
+        arena_init(&arena, NULL);
+        ok = store_claim_job(store, &arena, &job, &found, &err) &&
+             (!found || end_job(store, &job, none)) && store_count_jobs(store, &open, &err);
+        arena_free(&arena);
+        if (!found)
+            usleep(WAIT_US);
+    }
+    return ok;
+}
+
+static _Noreturn void serve(const struct fixture *f, int service, int none)
+{
+    char owner[16];
+    struct err err;
+    snprintf(owner, sizeof owner, "n_%d", service);
+    struct store *store = store_open_as(f->path, owner, &err);
+    _exit(!(store && store_ranks(store, service) && work_off(store, none)));
+}
+
+static void ranks_are_stored_and_ended_once_by_services_at_the_same_time(void **state)
+{
+    struct fixture *f = *state;
+    int status, services = is_on_sqlite(f) ? 1 : SERVICES;
+    pid_t children[SERVICES];
+    int none = parts_of(f, &(struct report){.arena = &f->arena}, trace_tables);
+    fflush(NULL);
+    for (int i = 0; i < services; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            serve(f, i, none);
+    }
+    for (int i = 0; i < services; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    close(none);
+    assert_int_equal(db_raw_number(f->path, "SELECT CAST(sum(done) AS BIGINT) FROM stored_run "
+                                            "WHERE received = done AND joined = done"),
+                     services * 2 * OWN_RANKS + 1);
+    assert_int_equal(
+        db_raw_number(f->path, "SELECT count(*) FROM job WHERE kind = 'trace' AND state = 'done' "
+                               "AND attempts = 1"),
+        services * 2 * OWN_RANKS + 1);
+    assert_nothing_drifted(f->path);
+}
+
 // --- order --------------------------------------------------------------------------------------
 
 static int64_t claim_one(struct fixture *f, struct job *job)
@@ -325,6 +422,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_runs_alone_is_not_passed_over, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            ranks_are_stored_and_ended_once_by_services_at_the_same_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_put_back_is_claimed_before_later_ones, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_another_service_puts_first_is_claimed_soon, set_up,
