@@ -213,15 +213,20 @@ bool series_leave(struct db *db, struct str run_id, struct err *err)
     "AND state = 'queued' AND attempts = 0 ORDER BY due_ns DESC LIMIT 1), 0)) FROM " table \
     " AS file WHERE id = ?2 "                                                              \
     "AND EXISTS (SELECT 1 FROM run WHERE id = file.run_id) ON CONFLICT DO NOTHING"
-#define QUEUE_RUN                                                                             \
-    "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ?1 FROM run WHERE id = ?2 " \
-    "ON CONFLICT DO NOTHING"
+#define QUEUE_RUN(condition)                                                               \
+    "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ?1 FROM run WHERE id = " \
+    "?2 " condition "ON CONFLICT DO NOTHING"
+// No trace is left to read. A run of many ranks is also joined each time their number has doubled:
+// its page shows figures early, and all joins together cost twice the last.
+#define IS_DUE                         \
+    "AND (done >= max(2 * joined, 8) " \
+    "OR (done + failed = received AND received + evidence > 0 AND unpacking = 0)) "
 
 bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *err)
 {
     static const char *const texts[] = {
         [JOB_TRACE] = QUEUE_FILE("trace", "trace", "trace_id"),
-        [JOB_RUN] = QUEUE_RUN,
+        [JOB_RUN] = QUEUE_RUN(""),
         [JOB_UNPACK] = QUEUE_FILE("unpack", "input", "input_id"),
         [JOB_EVIDENCE] = QUEUE_FILE("evidence", "input", "input_id"),
     };
@@ -237,6 +242,18 @@ bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *e
     char run_id[STORE_ID_SIZE];
     return read_text(db, "SELECT run_id FROM input WHERE id = ?", id, run_id, sizeof run_id, err) &&
            runs_count_jobs(db, str_of(run_id), err);
+}
+
+bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
+{
+    struct stmt queue = sql_begin(db, QUEUE_RUN(IS_DUE), err);
+    sql_bind_i64(&queue, clock_wall_ns());
+    sql_bind_text(&queue, run_id);
+    if (!sql_run_later(&queue))
+        return false;
+    struct stmt count = sql_begin(db, COUNT_JOBS " " IS_DUE, err);
+    sql_bind_text(&count, run_id);
+    return sql_run_later(&count);
 }
 
 // --- files --------------------------------------------------------------------------------------

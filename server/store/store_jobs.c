@@ -43,20 +43,6 @@ bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
            mark_trace(db, trace_id, STR("queued"), err);
 }
 
-// Queues the join once no trace is left to read. A run of many ranks is also joined each time their
-// number has doubled: its page shows figures early, and all joins together cost twice the last.
-bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
-{
-    struct stmt stmt =
-        sql_begin(db,
-                  "SELECT 1 FROM run WHERE id = ? AND (done >= max(2 * joined, 8) "
-                  "OR (done + failed = received AND received + evidence > 0 AND unpacking = 0))",
-                  err);
-    sql_bind_text(&stmt, run_id);
-    bool is_due = sql_row(&stmt);
-    return sql_end(&stmt) && (!is_due || jobs_insert(db, JOB_RUN, run_id, err));
-}
-
 // --- ending -------------------------------------------------------------------------------------
 
 static struct stmt begin_end(struct db *db, const struct job *job, struct str state,
@@ -109,8 +95,8 @@ struct ending {
     bool is_ours;    // the job was not queued again meanwhile
     bool is_pending; // the trace's rank is not settled
     bool is_usual;   // nothing happened to the trace, and its run's world size stays
-    bool is_due;     // with this trace its run is to be joined
     bool is_again;   // it has a report already
+    bool is_near;    // with this trace its run may be due to be joined
 };
 
 #define ENDING                                                                                \
@@ -118,16 +104,16 @@ struct ending {
     "trace.rank IS NULL, trace.state = 'running' AND NOT EXISTS (SELECT 1 FROM job AS other " \
     "WHERE other.trace_id = trace.id AND other.state = 'queued') "                            \
     "AND ((trace.world_size IS NULL AND ?3 <= coalesce(traced_world_size, 0)) "               \
-    "OR coalesce(trace.world_size, 0) = ?3), done + 1 >= max(2 * joined, 8) "                 \
-    "OR (done + 1 + stored_run.failed = received AND unpacking = 0), "                        \
-    "EXISTS (SELECT 1 FROM trace_report WHERE trace_id = trace.id) "                          \
+    "OR coalesce(trace.world_size, 0) = ?3), "                                                \
+    "EXISTS (SELECT 1 FROM trace_report WHERE trace_id = trace.id), "                         \
+    "done + 1 >= max(2 * joined, 8) OR done + 1 + stored_run.failed >= received "             \
     "FROM job JOIN trace ON trace.id = job.trace_id "                                         \
     "JOIN stored_run ON stored_run.id = job.run_id WHERE job.id = ?1"
 
 static bool look_at_ending(struct db *db, const struct job *job, int64_t world_size,
                            struct ending *ending, struct err *err)
 {
-    struct stmt stmt = sql_begin_holding(db, ENDING, "job, stored_run", err);
+    struct stmt stmt = sql_begin_holding(db, ENDING, "job", err);
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
     sql_bind_i64(&stmt, world_size > 0 ? world_size : 0);
@@ -178,11 +164,13 @@ static bool save_trace(struct db *db, struct str trace_id, const struct trace_re
            note_trace_made(db, trace_id, bytes + result->kept_bytes, err);
 }
 
-// Counts what was saved in its run, and queues the join that is due by that.
-static bool count_usual(struct db *db, const struct job *job, bool is_due, struct err *err)
+// The run comes last, for which others wait from then on. Whether it is due is certain only then.
+static bool count_usual(struct db *db, const struct job *job, bool is_near, struct err *err)
 {
+    if (is_near)
+        jobs_put_first(db);
     return runs_count_move(db, job->run_id, MOVE_DONE, err) &&
-           (!is_due || jobs_insert(db, JOB_RUN, job->run_id, err));
+           jobs_queue_run_if_due(db, job->run_id, err);
 }
 
 static bool count_again(struct db *db, const struct job *job, struct err *err)
@@ -216,7 +204,7 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
         (ending.is_again && !tables_forget_trace(db, job->trace_id, err)) ||
         (is_kept && !save_trace(db, job->trace_id, result, err)))
         return false;
-    return is_kept && ending.is_usual ? count_usual(db, job, ending.is_due, err)
+    return is_kept && ending.is_usual ? count_usual(db, job, ending.is_near, err)
                                       : count_again(db, job, err);
 }
 
