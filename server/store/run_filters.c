@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/store/run_filters.h"
 
+#include "server/store/run_search.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -109,26 +111,6 @@ static void check_tag(struct writing *to, const struct run_filters *filters, siz
     writing_put(to, ")");
 }
 
-static void check_search(struct writing *to, const struct run_filters *filters, size_t at)
-{
-    (void)at;
-    writing_put_text(to,
-                     " AND EXISTS (SELECT 1 FROM run_text WHERE run_id = run.id "
-                     "AND text LIKE ? ESCAPE '\\')",
-                     filters->pattern);
-}
-
-// The index takes no ESCAPE: it finds what the pattern may mean, of which the text itself decides.
-static void find_search(struct writing *to, const struct run_filters *filters, size_t at)
-{
-    (void)at;
-    writing_put_text(to,
-                     "SELECT run_id FROM run_text_index AS part CROSS JOIN run_text "
-                     "ON run_text.id = part.rowid WHERE part.text LIKE ?",
-                     filters->loose);
-    writing_put_text(to, " AND run_text.text LIKE ? ESCAPE '\\'", filters->pattern);
-}
-
 struct filter_kind {
     // A condition for a run.
     void (*check)(struct writing *to, const struct run_filters *filters, size_t at);
@@ -150,7 +132,7 @@ static const struct filter_kind by_project = {check_project, NULL, true, true, f
                                 by_figure = {check_figure, find_figure, false, true, false},
                                 by_other_figure = {check_figure, find_figure, false, false, false},
                                 by_tag = {check_tag, find_tag, false, true, false},
-                                by_search = {check_search, find_search, false, true, false};
+                                by_search = {run_search_check, run_search_find, false, true, false};
 
 static void add_filter(struct run_filters *filters, bool is_asked, const struct filter_kind *kind,
                        size_t at)
@@ -225,8 +207,13 @@ void run_filters_put(struct writing *to, const struct run_filters *filters)
 static bool count_alone(struct run_filters *filters, struct run_filter *filter, struct err *err)
 {
     struct writing count = run_filters_begin(filters);
+    if (filter->kind == &by_search && !run_search_choose(filters, err))
+        return false;
     writing_put(&count, "SELECT count(*) FROM (SELECT 1 FROM (");
-    put_found(&count, filters, filter);
+    if (filter->kind == &by_search)
+        run_search_estimate(&count, filters);
+    else
+        put_found(&count, filters, filter);
     writing_put_i64(&count, ") AS found LIMIT ?) AS bounded", MANY + 1);
     return writing_read_numbers(filters->db, &count, &filter->runs, 1, err);
 }
@@ -276,20 +263,40 @@ void run_filters_put_page(struct writing *to, uint64_t limit, uint64_t offset)
     writing_put_i64(to, " OFFSET ?", offset < INT64_MAX ? (int64_t)offset : INT64_MAX);
 }
 
+static bool add_id(struct stmt *stmt, struct run_list *list, struct arena *arena)
+{
+    list->runs = arena_more(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
+    stmt->failed |= !list->runs;
+    if (!stmt->failed)
+        list->runs[list->count++].id = sql_text(stmt, 0, arena);
+    return !stmt->failed;
+}
+
 bool run_filters_read_ids(const struct run_filters *filters, struct writing *from,
                           struct run_list *list, struct err *err)
 {
     bool ok = buf_ok(&from->sql, err);
     if (ok) {
         struct stmt stmt = writing_begin(filters->db, from, err);
-        while (sql_row(&stmt)) {
-            list->runs =
-                arena_more(filters->arena, list->runs, list->count, sizeof *list->runs, err);
-            stmt.failed |= !list->runs;
-            if (stmt.failed)
+        while (sql_row(&stmt) && add_id(&stmt, list, filters->arena))
+            ;
+        ok = sql_end(&stmt);
+    }
+    buf_free(&from->sql);
+    return ok;
+}
+
+bool run_filters_read_few(const struct run_filters *filters, struct writing *from,
+                          struct run_list *list, struct err *err)
+{
+    const struct run_query *query = filters->query;
+    bool ok = buf_ok(&from->sql, err);
+    if (ok) {
+        struct stmt stmt = writing_begin(filters->db, from, err);
+        for (; sql_row(&stmt); list->total++)
+            if (list->total >= query->offset && list->count < query->limit &&
+                !add_id(&stmt, list, filters->arena))
                 break;
-            list->runs[list->count++].id = sql_text(&stmt, 0, filters->arena);
-        }
         ok = sql_end(&stmt);
     }
     buf_free(&from->sql);
@@ -364,14 +371,10 @@ static void write_count_in_order(struct writing *to, const struct run_filters *f
 
 static void write_count(struct writing *to, const struct run_filters *filters)
 {
-    if (filters->few) {
-        writing_put(to, "SELECT count(*), 0 ");
-        run_filters_put(to, filters);
-    } else if (has_lookups(filters)) {
+    if (has_lookups(filters))
         write_count_of_newest(to, filters);
-    } else {
+    else
         write_count_in_order(to, filters);
-    }
 }
 
 bool run_filters_count(struct run_filters *filters, struct run_list *list, struct err *err)
@@ -382,7 +385,7 @@ bool run_filters_count(struct run_filters *filters, struct run_list *list, struc
     uint64_t most = !is_of_places && has_lookups(filters) && !is_counted(filters) ? NEWEST : MANY;
     if (is_of_places)
         write_count_of_series(&count, filters->query);
-    else if (filters->few || !is_counted(filters))
+    else if (!is_counted(filters))
         write_count(&count, filters);
     if (count.sql.len && !writing_read_numbers(filters->db, &count, numbers, 2, err))
         return false;

@@ -2,7 +2,7 @@
 // The filters of a list of runs. Where a filter has few runs they are found by its index; where
 // each has many, runs are looked at in the order that is asked for. Nothing is counted beyond
 // RUN_FILTERS_MANY of one filter; of several, which are looked up run by run, only the newest are
-// counted. Searches of one or two letters that few runs have read the texts of all.
+// counted.
 #ifndef SERVER_RUN_FILTERS_H
 #define SERVER_RUN_FILTERS_H
 
@@ -41,6 +41,7 @@ struct run_filters {
     struct str pattern; // of its search
     struct str loose;   // the same without a character for escapes: may match more
     struct arena *arena;
+    struct str piece; // by which the search finds its runs (run_search); "": by all of it
     struct run_filter *all;
     size_t count;
     const struct run_filter *few; // the one that finds all runs; NULL: each has many
@@ -49,7 +50,7 @@ struct run_filters {
 // Reads what the query asks for, and finds out which filter has few runs.
 MUST_CHECK bool run_filters_open(struct run_filters *filters, struct err *err);
 
-// Sets total and total_is_least.
+// Sets total and total_is_least, where no filter has few runs.
 MUST_CHECK bool run_filters_count(struct run_filters *filters, struct run_list *list,
                                   struct err *err);
 
@@ -65,6 +66,9 @@ void run_filters_put_page(struct writing *to, uint64_t limit, uint64_t offset);
 
 // Adds the ids that a statement finds to the list.
 MUST_CHECK bool run_filters_read_ids(const struct run_filters *filters, struct writing *from,
+                                     struct run_list *list, struct err *err);
+// Where a filter has few: the statement finds all of them, of which the page is kept.
+MUST_CHECK bool run_filters_read_few(const struct run_filters *filters, struct writing *from,
                                      struct run_list *list, struct err *err);
 // Whether facets (run_facets) lead to a page sooner than looking at the runs, where all sort keys
 // are facets, or there are none.

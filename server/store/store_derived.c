@@ -95,9 +95,10 @@ bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id, 
     "coalesce((SELECT group_concat(pair, " LINE ") FROM (SELECT \"key\" || '=' || value " \
     "AS pair FROM run_tag WHERE run_id = stored_run.id ORDER BY \"key\") AS pairs), '')"
 
+// Each letter begins a piece of three, as its index has them.
 #define TEXT                                                       \
     "coalesce(deleted_name, name) || " LINE " || project || " LINE \
-    " || coalesce(gpu, '') || " LINE " || note || " LINE " || " TAGS
+    " || coalesce(gpu, '') || " LINE " || note || " LINE " || " TAGS " || " LINE " || " LINE
 
 // PostgreSQL keeps its index itself.
 static bool has_index_beside(const struct db *db)

@@ -64,15 +64,21 @@ static void put_order(struct writing *to, const struct run_query *query, unsigne
 
 // --- pages --------------------------------------------------------------------------------------
 
+static struct writing all_in_order(const struct run_filters *filters)
+{
+    struct writing all = run_filters_begin(filters);
+    writing_put(&all, "SELECT run.id ");
+    run_filters_put(&all, filters);
+    writing_put(&all, "ORDER BY ");
+    put_order(&all, filters->query, 0);
+    writing_put(&all, "created_ns DESC, run.id");
+    return all;
+}
+
 static bool list_in_order(struct run_filters *filters, uint64_t limit, struct run_list *list,
                           struct err *err)
 {
-    struct writing page = run_filters_begin(filters);
-    writing_put(&page, "SELECT run.id ");
-    run_filters_put(&page, filters);
-    writing_put(&page, "ORDER BY ");
-    put_order(&page, filters->query, 0);
-    writing_put(&page, "created_ns DESC, run.id");
+    struct writing page = all_in_order(filters);
     run_filters_put_page(&page, limit, filters->query->offset);
     return run_filters_read_ids(filters, &page, list, err);
 }
@@ -139,9 +145,9 @@ static bool list_by_figure(struct run_filters *filters, uint64_t limit, struct r
 }
 
 // Whether there are too many runs to sort for one page.
-static bool are_many(const struct run_filters *filters, const struct run_list *list)
+static bool are_many(const struct run_list *list)
 {
-    return !filters->few && (list->total_is_least || list->total > RUN_FILTERS_MANY);
+    return list->total_is_least || list->total > RUN_FILTERS_MANY;
 }
 
 static bool goes_by_figure(const struct run_query *query)
@@ -172,9 +178,9 @@ static bool list_page(struct run_filters *filters, uint64_t limit, struct run_li
                       struct err *err)
 {
     bool done = false;
-    if (are_many(filters, list) && goes_by_figure(filters->query))
+    if (are_many(list) && goes_by_figure(filters->query))
         return list_by_figure(filters, limit, list, err);
-    if (are_many(filters, list) && has_only_facets(filters->query) &&
+    if (are_many(list) && has_only_facets(filters->query) &&
         !list_by_facets(filters, limit, list, &done, err))
         return false;
     return done || list_in_order(filters, limit, list, err);
@@ -214,6 +220,10 @@ static bool find_runs(struct run_filters *filters, struct run_list *list, struct
 {
     if (filters->few && filters->few->runs == 0)
         return true;
+    if (filters->few) {
+        struct writing all = all_in_order(filters);
+        return run_filters_read_few(filters, &all, list, err);
+    }
     return run_filters_count(filters, list, err) && list_ids(filters, list, err);
 }
 

@@ -22,7 +22,7 @@ static const char *const copies[] = {
     "WHERE run_id = ?3 AND ?2 > 0 AND \"key\" <> 'tables'",
     "INSERT INTO run_text (run_id, text) SELECT id, name || '\n' || project || '\n' || "
     "coalesce(gpu, '') || '\n' || note || '\n' || coalesce((SELECT group_concat(\"key\" || '=' || "
-    "value, '\n') FROM run_tag WHERE run_id = id AND ?2 > 0), '') FROM stored_run "
+    "value, '\n') FROM run_tag WHERE run_id = id AND ?2 > 0), '') || '\n\n' FROM stored_run "
     "WHERE id = ?1 AND id <> ?3",
 };
 enum { COPIES = sizeof copies / sizeof *copies };

@@ -43,7 +43,7 @@ static const struct {
      "FROM "
      "coalesce(deleted_name, name) || '\n' || project || '\n' || coalesce(gpu, '') || '\n' || note "
      "|| '\n' || coalesce((SELECT group_concat(pair, '\n') FROM (SELECT \"key\" || '=' || value "
-     "AS pair FROM run_tag WHERE run_id = r.id ORDER BY \"key\") AS pairs), '')"},
+     "AS pair FROM run_tag WHERE run_id = r.id ORDER BY \"key\") AS pairs), '') || '\n\n'"},
     {"series that is wrong",
      "SELECT series FROM (" AUDIT_SERIES_KEPT " EXCEPT " AUDIT_SERIES_WANTED ") AS wrong"},
     {"series that is missing",

@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_MANY_RUNS_H
 #define TESTS_UNIT_MANY_RUNS_H
 
+#include "server/store/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
 enum { MANY_PAGE = 7, MANY_PAGES = 3 };
@@ -22,7 +23,7 @@ static const char *const many_runs =
     "WHERE project = 'small';"
     "INSERT INTO run_text (run_id, text) SELECT id, name || '\n' || project || '\n' || gpu || '\n' "
     "|| note || '\nall=yes' || CASE WHEN project = 'small' THEN '\nfew=yes' ELSE '' END "
-    "FROM stored_run;"
+    "|| '\n\n' FROM stored_run;"
     "INSERT INTO figure (run_id, metric, value, source) SELECT id, 'step_median_ns', "
     "CASE WHEN project = 'small' THEN 9000000 ELSE 1000000 + created_ns % 1000 END, 'trace' "
     "FROM stored_run WHERE created_ns % 200 <> 3;"
@@ -100,6 +101,11 @@ static inline void search_many_runs(struct fixture *f)
          NEWEST},
         {{.search = STR("mal")}, "project = 'small'", NEWEST},
         {{.search = STR("un")}, "1 = 1", NEWEST},
+        {{.search = STR("run-")}, "1 = 1", NEWEST},
+        {{.search = STR("DD")}, "note <> ''", NEWEST},
+        {{.search = STR("h")}, "1 = 1", NEWEST},
+        {{.search = STR("w")}, TAGGED("few"), NEWEST},
+        {{.search = STR("q")}, "1 = 0", NEWEST},
         {{.search = STR("%")}, "1 = 0", NEWEST},
         {{.search = STR("run_59")}, "1 = 0", NEWEST},
         {{.search = STR("the odd\\")}, "1 = 0", NEWEST},
@@ -107,6 +113,23 @@ static inline void search_many_runs(struct fixture *f)
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         expect_list(f, &lists[i]);
+}
+
+static inline void list_series_of_many_runs(struct fixture *f)
+{
+    static const char *const keys[] = {"all", "few"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct run_tag tag = {str_of(keys[i]), STR("yes")};
+        struct series_query query = {.project = STR(""), .tags = &tag, .tag_count = 1};
+        struct table table;
+        char sql[200];
+        snprintf(sql, sizeof sql,
+                 "SELECT count(DISTINCT project || series) FROM run AS truth "
+                 "JOIN run_tag ON run_id = truth.id WHERE \"key\" = '%s'",
+                 keys[i]);
+        assert_ok(f, store_list_series(f->store, &query, &f->arena, &table, &f->err));
+        assert_int_equal(table.row_count, db_raw_number(f->path, sql));
+    }
 }
 
 // By columns of few values.
@@ -194,6 +217,7 @@ static inline void list_many_runs(struct fixture *f)
         expect_list(f, &lists[i]);
     search_many_runs(f);
     sort_many_runs(f);
+    list_series_of_many_runs(f);
 }
 
 #endif

@@ -18,7 +18,7 @@ static void fill(struct fixture *f)
         "INSERT INTO stored_run (id, project, name, series, created_ns, received) VALUES "
         "('r_0', 'p', 'a', 'a', 1, 60), ('r_1', 'p', 'b', 'b', 2, 60);"
         "INSERT INTO run_text (run_id, text) "
-        "VALUES ('r_0', 'a\np\n\n\n'), ('r_1', 'b\np\n\n\n');"
+        "VALUES ('r_0', 'a\np\n\n\n\n\n'), ('r_1', 'b\np\n\n\n\n\n');"
         "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged) "
         "VALUES ('p', 'a', 1, 1, 1, 0, 0), ('p', 'b', 1, 2, 2, 0, 0);"
         "INSERT INTO blob (sha256, bytes, created_ns) VALUES ('%s', 1, 1);"

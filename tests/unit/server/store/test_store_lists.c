@@ -42,7 +42,7 @@ static void a_search_finds_what_a_run_is_called_now(void **state)
     struct fixture *f = *state;
     struct run run;
     struct run_tag tag = {STR("branch"), STR("main")};
-    struct str name = STR("second");
+    struct str name = STR("second"), note = STR("\u8bad\u7ec3 s\u00c9");
     struct run_request request = named("first");
     struct run_patch patch = {.name = &name, .tags = &tag, .tag_count = 1};
     assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
@@ -51,6 +51,15 @@ static void a_search_finds_what_a_run_is_called_now(void **state)
     expect_found(f, "firs", 0);
     expect_found(f, "CON", 1);
     expect_found(f, "branch=mai", 1);
+    expect_found(f, "n", 1);
+    expect_found(f, "IN", 1);
+    expect_found(f, "z", 0);
+    expect_found(f, "\u8bad\u7ec3", 0);
+    patch = (struct run_patch){.note = &note};
+    assert_ok(f, store_patch_run(f->store, run.id, &patch, STORE_ANY, &f->err));
+    expect_found(f, "\u8bad\u7ec3", 1);
+    expect_found(f, "\u00c9", 1);
+    expect_found(f, "S\u00c9", 1);
     assert_ok(f, store_delete_run(f->store, run.id, STORE_ANY, &f->err));
     if (is_on_sqlite(f)) // an index that has what its texts lack fails
         db_raw_run(f->path, "INSERT INTO run_text_index (run_text_index, rank) "

@@ -70,6 +70,9 @@ static const struct {
     {"FROM run WHERE TRUE", "SCAN stored_run", "a page of runs that many match, in an order"},
     {"AS pairs", "SCAN pairs", "the tags of one run"},
     {"part.text LIKE ?", "SCAN part VIRTUAL TABLE INDEX 0:L0", "what the index finds"},
+    {"FROM run_text_index_piece", "SCAN run_text_index_piece VIRTUAL TABLE INDEX 6:",
+     "from one piece of three letters to another"},
+    {"AS part CROSS JOIN", "SCAN part", "what the index finds"},
     {"AS found", "SCAN found", "up to 5,000 runs"},
     {"(SELECT 1) AS asked", "SCAN asked", "one row"},
     {"ORDER BY created_ns DESC, id LIMIT ?) AS run", "SCAN run", "the newest 5,000"},
@@ -196,8 +199,6 @@ static void runs_of_a_project_are_not_looked_for_by_facets(void **state)
             fail_msg("%s", seen.texts[i]);
 }
 
-// --- none is forgotten --------------------------------------------------------------------------
-
 static bool was_seen(const char *piece)
 {
     for (size_t i = 0; i < seen.count; i++)
@@ -205,6 +206,21 @@ static bool was_seen(const char *piece)
             return true;
     return false;
 }
+
+// One or two letters of a text, or a tag, that few runs have.
+static void what_few_have_is_not_looked_for_among_all(void **state)
+{
+    struct fixture *f = *state;
+    live_a_life(f);
+    list(f, (struct run_query){.search = STR("q")});
+    list(f, (struct run_query){.search = STR("dd")});
+    list(f, (struct run_query){.search = STR("nothing")});
+    assert_true(was_seen("FROM run_text_index_piece"));
+    assert_false(was_seen("part.text LIKE ?"));
+    assert_false(was_seen("EXISTS (SELECT 1 FROM run CROSS JOIN run_tag"));
+}
+
+// --- none is forgotten --------------------------------------------------------------------------
 
 // Looks for each literal in a line of source that names a table: up to a format, it must have been
 // part of a statement.
@@ -278,6 +294,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_statement_scans_a_table_that_grows_with_runs, begin,
                                         end),
         cmocka_unit_test_setup_teardown(runs_of_a_project_are_not_looked_for_by_facets, begin, end),
+        cmocka_unit_test_setup_teardown(what_few_have_is_not_looked_for_among_all, begin, end),
         cmocka_unit_test_setup_teardown(every_statement_of_the_store_was_judged, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

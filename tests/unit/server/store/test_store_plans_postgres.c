@@ -69,8 +69,6 @@ static const struct {
      "resumable_by_owner", "uploads under way alone"},
     {"FROM run WHERE TRUE", "run_by_", "a page of runs that many match, in an order"},
     {"JOIN run ON run.id = found.run_id", "run_by_created", "the same, if the server sees that"},
-    {"JOIN run_text ON run_text.id = part.rowid", "run_text_",
-     "a search for one or two letters, for which the index of three is no use"},
     {"FROM job WHERE state = 'running'", "job_running", "what runs alone"},
     {"FROM job AS other WHERE other.state = 'running'", "job_running", "the same"},
     {"FROM series WHERE TRUE", "series", "how many runs there are: series are fewer"},
