@@ -2,8 +2,7 @@
 // Reading series: a list of them, and the points and levels of one.
 #include "server/store/store_sql.h"
 #include "server/store/server_tables.h"
-
-#include "ingest/base/buf.h"
+#include "server/store/writing.h"
 
 // --- the list -----------------------------------------------------------------------------------
 
@@ -12,48 +11,69 @@
     "change_share, (SELECT count(*) FROM alert WHERE alert.project = series.project "       \
     "AND alert.series = series.series AND status IN ('new', 'acknowledged')) FROM series "
 
-// The pattern is ?1; every other value follows in order.
-static void put_conditions(struct buf *sql, const struct series_query *query)
+static bool is_rare(struct db *db, const struct run_tag *tag, struct arena *arena, bool *rare,
+                    struct err *err)
 {
-    buf_puts(sql, "WHERE last_ns IS NOT NULL AND ?1 IS NOT NULL");
-    if (query->search.len)
-        buf_puts(sql, " AND (series LIKE ?1 ESCAPE '\\' OR project LIKE ?1 ESCAPE '\\')");
-    buf_puts(sql, query->project.len ? " AND project = ?" : "");
-    for (size_t i = 0; i < query->tag_count; i++) {
-        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run CROSS JOIN run_tag ON run_id = run.id "
-                      "WHERE run.project = series.project AND run.series = series.series "
-                      "AND \"key\" = ?");
-        buf_puts(sql, query->tags[i].value.len ? " AND value = ?)" : ")");
-    }
-    buf_puts(sql, " ORDER BY last_ns DESC, project, series LIMIT ?");
+    enum { MANY = 5000 };
+    struct writing count = {.arena = arena};
+    uint64_t runs;
+    writing_put_text(&count, "SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE \"key\" = ?",
+                     tag->key);
+    if (tag->value.len)
+        writing_put_text(&count, " AND value = ?", tag->value);
+    writing_put_i64(&count, " LIMIT ?) AS bounded", MANY + 1);
+    if (!writing_read_numbers(db, &count, &runs, 1, err))
+        return false;
+    *rare = runs <= MANY;
+    return true;
 }
 
-static void bind_conditions(struct stmt *stmt, const struct series_query *query, struct str pattern)
+// Where few runs have the tag they tell the series; where many do, those of a series are soon
+// found to have it.
+static bool put_tag(struct writing *to, struct db *db, const struct run_tag *tag, struct err *err)
 {
-    sql_bind_text(stmt, pattern);
-    if (query->project.len)
-        sql_bind_text(stmt, query->project);
-    for (size_t i = 0; i < query->tag_count; i++) {
-        sql_bind_text(stmt, query->tags[i].key);
-        if (query->tags[i].value.len)
-            sql_bind_text(stmt, query->tags[i].value);
+    bool rare;
+    if (!is_rare(db, tag, to->arena, &rare, err))
+        return false;
+    writing_put(to, rare ? " AND (project, series) IN (SELECT run.project, run.series "
+                           "FROM run_tag CROSS JOIN run ON run.id = run_id WHERE "
+                         : " AND EXISTS (SELECT 1 FROM run CROSS JOIN run_tag "
+                           "ON run_id = run.id WHERE run.project = series.project "
+                           "AND run.series = series.series AND ");
+    writing_put_text(to, "\"key\" = ?", tag->key);
+    if (tag->value.len)
+        writing_put_text(to, " AND value = ?", tag->value);
+    writing_put(to, ")");
+    return true;
+}
+
+static bool write_list(struct writing *to, struct db *db, const struct series_query *query,
+                       struct str pattern, struct err *err)
+{
+    writing_put(to, SELECT_SERIES "WHERE last_ns IS NOT NULL");
+    if (query->search.len) {
+        writing_put_text(to, " AND (series LIKE ? ESCAPE '\\'", pattern);
+        writing_put_text(to, " OR project LIKE ? ESCAPE '\\')", pattern);
     }
-    sql_bind_u64(stmt, STORE_MAX_SERIES);
+    if (query->project.len)
+        writing_put_text(to, " AND project = ?", query->project);
+    for (size_t i = 0; i < query->tag_count; i++)
+        if (!put_tag(to, db, &query->tags[i], err))
+            return false;
+    writing_put_i64(to, " ORDER BY last_ns DESC, project, series LIMIT ?", STORE_MAX_SERIES);
+    return buf_ok(&to->sql, err);
 }
 
 static bool list_series(struct db *db, const struct series_query *query, struct str pattern,
                         struct arena *arena, struct table *table, struct err *err)
 {
-    struct buf sql = {0};
-    buf_puts(&sql, SELECT_SERIES);
-    put_conditions(&sql, query);
-    bool ok = buf_ok(&sql, err);
+    struct writing list = {.arena = arena};
+    bool ok = write_list(&list, db, query, pattern, err);
     if (ok) {
-        struct stmt stmt = sql_begin(db, sql.at, err);
-        bind_conditions(&stmt, query, pattern);
+        struct stmt stmt = writing_begin(db, &list, err);
         ok = sql_end_table(&stmt, arena, table);
     }
-    buf_free(&sql);
+    buf_free(&list.sql);
     return ok;
 }
 
