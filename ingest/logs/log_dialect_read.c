@@ -90,6 +90,14 @@ static void take_rate(int value, double rate, struct log_step *step)
         log_step_set(step, LOG_RUN_S, 1 / rate); // per step, until its number is known
 }
 
+// "0.000" of a learning rate says only that it has more decimals.
+static bool is_rounded_away(const struct log_field *field, double number, struct str value)
+{
+    size_t dot = str_find(value, STR(".000"));
+    return field->value == LOG_LEARNING_RATE && number == 0 && dot < value.len &&
+           str_find(value, STR("E")) == SIZE_MAX && str_find(value, STR("e")) == SIZE_MAX;
+}
+
 // False if the value is garbled.
 static bool take_value(const struct log_field *field, struct str value, struct log_step *step)
 {
@@ -106,7 +114,8 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     number *= field->scale * factor;
     if (field->value < 0)
         take_rate(field->value, number, step);
-    if (field->value < 0 || (field->value == LOG_MFU && number < 0))
+    if (field->value < 0 || (field->value == LOG_MFU && number < 0) ||
+        is_rounded_away(field, number, value))
         return true;
     if (has) // of several figures of memory the highest
         number = fmax(number, step->values[field->value]);

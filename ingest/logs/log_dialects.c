@@ -136,16 +136,29 @@ static const struct log_field maxtext[] = {
     {"loss", LOG_LOSS, 1, NULL},
 };
 
+// What newer versions call the size of a batch is in tokens; that of those that print an elapsed
+// time is in samples.
 static const struct log_field nanotron[] = {
     {"consumed_tokens", LOG_CONSUMED_TOKENS, 1, COUNTS},
-    {"elapsed_time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
     {"time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
+    {"tokens_per_sec", LOG_JOB_TOKENS_PER_S, 1, COUNTS},
+    {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, COUNTS},
+    {"lm_loss", LOG_LOSS, 1, COUNTS},
+    {"lr", LOG_LEARNING_RATE, 1, COUNTS},
+    {"model_tflops_per_gpu", LOG_TFLOPS, 1, COUNTS},
+    {"grad_norm", LOG_GRAD_NORM, 1, COUNTS},
+};
+
+static const struct log_field nanotron_2024[] = {
+    {"consumed_tokens", LOG_CONSUMED_TOKENS, 1, COUNTS},
+    {"elapsed_time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
     {"tokens_per_sec", LOG_JOB_TOKENS_PER_S, 1, COUNTS},
     {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, COUNTS},
     {"global_batch_size", LOG_GLOBAL_BATCH, 1, COUNTS},
     {"lm_loss", LOG_LOSS, 1, COUNTS},
     {"lr", LOG_LEARNING_RATE, 1, COUNTS},
     {"model_tflops_per_gpu", LOG_TFLOPS, 1, COUNTS},
+    {"cuda_max_memory_reserved", LOG_MEMORY_BYTES, 1, COUNTS},
     {"grad_norm", LOG_GRAD_NORM, 1, COUNTS},
 };
 
@@ -162,6 +175,28 @@ static const struct log_field nanogpt[] = {
     {"loss", LOG_LOSS, 1, NULL},
     {"time", LOG_STEP_S, MS, "ms"},
     {"mfu", LOG_MFU, PERCENT, NULL},
+};
+
+// Speedruns of it, whose time leaves out tests.
+static const struct log_field modded_nanogpt[] = {
+    {"train_loss", LOG_LOSS, 1, NULL},
+    {"train_time", LOG_RUN_S, MS, "ms"},
+};
+
+static const struct log_field internevo[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"tflops", LOG_TFLOPS, 1, NULL},
+    {"(tokens/gpu/second)", LOG_TOKENS_PER_S, 1, NULL},
+    {"num_consumed_tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+};
+
+// Of reinforcement learning on Megatron-LM or FSDP; what a rollout took is counted by rollouts.
+static const struct log_field slime[] = {
+    {"train/loss", LOG_LOSS, 1, NULL},
+    {"train/grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"train/lr-pg_0", LOG_LEARNING_RATE, 1, NULL},
 };
 
 static const struct log_field llm_c[] = {
@@ -395,6 +430,13 @@ const struct log_dialect log_dialects[] = {
      FIELDS(maxtext)},
     {.name = "nanotron",
      .source = "nanotron",
+     .mark = "elapsed_time_per_iteration_ms",
+     .steps = {"iteration"},
+     .style = LOG_BARS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(nanotron_2024)},
+    {.name = "nanotron",
+     .source = "nanotron",
      .mark = "time_per_iteration_ms",
      .steps = {"iteration"},
      .style = LOG_BARS,
@@ -421,6 +463,27 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_PAIRS,
      .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
      FIELDS(nanogpt)},
+    {.name = "nanogpt",
+     .source = "modded-nanogpt",
+     .mark = "ms step_avg:",
+     .steps = {"step:"},
+     .style = LOG_WORDS,
+     FIELDS(modded_nanogpt)},
+    {.name = "internevo",
+     .source = "internevo",
+     .mark = "(tokens/gpu/second)=",
+     .steps = {"step="},
+     .whole = true,
+     .style = LOG_SETS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(internevo)},
+    {.name = "slime",
+     .source = "slime",
+     .mark = "{'train/loss': ",
+     .steps = {"step"},
+     .style = LOG_DICT,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(slime)},
     {.name = "llm.c",
      .source = "llm.c",
      .mark = "16 MFU | ", // of bf16 and fp16

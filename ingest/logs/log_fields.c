@@ -10,27 +10,34 @@ static const char *find(struct str text, char c)
 
 // --- words --------------------------------------------------------------------------------------
 
-// The key before a colon: from the last blank or color.
-static struct str key_before(struct str text)
+static bool ends_word(enum log_style style, char c)
+{
+    return c == ' ' || (style == LOG_SETS && c == ',');
+}
+
+// The key before a colon or sign: from the last blank or color.
+static struct str key_before(enum log_style style, struct str text)
 {
     size_t from = text.len;
-    while (from > 0 && text.at[from - 1] != ' ' && text.at[from - 1] != '\t')
+    while (from > 0 && !ends_word(style, text.at[from - 1]) && text.at[from - 1] != '\t')
         from--;
     return log_from(text, from);
 }
 
 static bool next_word(struct log_fields *fields, struct str *key, struct str *value)
 {
-    const char *colon = find(fields->rest, ':');
+    const char *colon = find(fields->rest, fields->style == LOG_SETS ? '=' : ':');
     if (!colon)
         return false;
-    *key = key_before(log_trim((struct str){fields->rest.at, (size_t)(colon - fields->rest.at)}));
-    struct str rest = log_trim(log_from(fields->rest, (size_t)(colon - fields->rest.at) + 1));
-    const char *blank = find(rest, ' ');
-    size_t len = blank ? (size_t)(blank - rest.at) : rest.len;
+    struct str before = {fields->rest.at, (size_t)(colon - fields->rest.at)};
+    *key = key_before(fields->style, log_trim(before));
+    struct str rest = log_trim(log_from(fields->rest, before.len + 1));
+    size_t len = 0;
+    while (len < rest.len && !ends_word(fields->style, rest.at[len]))
+        len++;
     *value = (struct str){rest.at, len};
     fields->rest = log_from(rest, len);
-    return blank || fields->ended;
+    return len < rest.len || fields->ended;
 }
 
 // --- pieces -------------------------------------------------------------------------------------
@@ -86,7 +93,7 @@ static char between_pieces(enum log_style style)
 
 bool log_fields_next(struct log_fields *fields, struct str *key, struct str *value)
 {
-    if (fields->style == LOG_WORDS)
+    if (fields->style == LOG_WORDS || fields->style == LOG_SETS)
         return next_word(fields, key, value);
     if (fields->rest.len == 0)
         return false;

@@ -9,6 +9,7 @@ enum log_style {
     LOG_BARS,   // " | lm loss: 2.1E+00 | global batch size:   128 |", also without colons, or "9 ms
                 // |"
     LOG_WORDS,  // "loss: 12.15  grad_norm:  1.70  memory: 47.10GiB(48.51%)"
+    LOG_SETS,   // "tflops=229.6 step=642 loss=2.17", or with commas between
     LOG_PAIRS,  // "iter 10: loss 9.9000, time 564.14ms, mfu 38.85%"
     LOG_COMMAS, // "seconds: 5.668, TFLOP/s/device: 134.914"
     LOG_EQUALS, // "RunningAvgSamplesPerSec=220.7, CurrSamplesPerSec=222.9"

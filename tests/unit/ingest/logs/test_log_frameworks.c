@@ -291,6 +291,71 @@ static const struct printed printed[] = {
      1,
      100,
      {{LOG_LOSS, 6.2341}, {LOG_LEARNING_RATE, 0.0003}, {LOG_TOKENS_PER_S, 7900}, {LOG_MFU, 0.415}}},
+    // nanotron, whose batch is of tokens since it prints no elapsed time
+    {"12/21 01:39:51 [INFO|DP=0|TP=0|n7]: iteration: 21 / 15000 | consumed_tokens: 480B | "
+     "time_per_iteration_ms: 8K | tokens_per_sec: 192K | tokens_per_sec_per_gpu: 699 | "
+     "global_batch_size: 1.536M | lm_loss: 2.04 | eta: 131 days, 1:45:39\n",
+     "nanotron",
+     1,
+     21,
+     {{LOG_CONSUMED_TOKENS, 480e9},
+      {LOG_STEP_S, 8},
+      {LOG_JOB_TOKENS_PER_S, 192e3},
+      {LOG_TOKENS_PER_S, 699},
+      {LOG_LOSS, 2.04}}},
+    {"08/31/2024 14:37:31 [INFO|DP=0|PP=0|TP=0]: iteration: 2 / 15 | consumed_tokens: 1.02K | "
+     "elapsed_time_per_iteration_ms: 4.5K | global_batch_size: 2 | lm_loss: 5.25 | "
+     "cuda_max_memory_reserved: 520M\n",
+     "nanotron",
+     1,
+     2,
+     {{LOG_CONSUMED_TOKENS, 1020},
+      {LOG_STEP_S, 4.5},
+      {LOG_GLOBAL_BATCH, 2},
+      {LOG_LOSS, 5.25},
+      {LOG_MEMORY_BYTES, 520e6}}},
+    // InternEvo, in two versions
+    {"2024-11-24 02:35:28,531 INFO pipeline.py:770 in record_metrics -- tflops=229.5 step=642 "
+     "loss=2.25 real_tgs=719.84 tgs (tokens/gpu/second)=720.5 tgs/tgs_all=716.63 lr=9.5e-05 "
+     "grad_norm={'0_default': 2.15, '1_fp32': 0.0} num_consumed_tokens=674234368 "
+     "fwd_bwd_time=1.4\n",
+     "internevo",
+     1,
+     642,
+     {{LOG_TFLOPS, 229.5},
+      {LOG_LOSS, 2.25},
+      {LOG_TOKENS_PER_S, 720.5},
+      {LOG_LEARNING_RATE, 9.5e-5},
+      {LOG_CONSUMED_TOKENS, 674234368}}},
+    {"2023-07-07 12:29:01,636\tINFO train.py:323 -- tflops=189.5,step=1,loss=11.5,tgs "
+     "(tokens/gpu/second)=4274.5,lr=6e-07,grad_norm=65.5,num_consumed_tokens=262144,micro_num=4\n",
+     "internevo",
+     1,
+     1,
+     {{LOG_TFLOPS, 189.5},
+      {LOG_LOSS, 11.5},
+      {LOG_TOKENS_PER_S, 4274.5},
+      {LOG_LEARNING_RATE, 6e-7},
+      {LOG_GRAD_NORM, 65.5},
+      {LOG_CONSUMED_TOKENS, 262144}}},
+    {"(Actor pid=1) [2026-08-15 05:04:17.003 rank8] log_utils.py:460 - step 7: {'train/loss': "
+     "1.25, "
+     "'train/pg_loss': -0.5, 'train/grad_norm': 2.5, 'train/lr-pg_0': 2e-05, 'train/step': 7}\n",
+     "slime",
+     1,
+     7,
+     {{LOG_LOSS, 1.25}, {LOG_GRAD_NORM, 2.5}, {LOG_LEARNING_RATE, 2e-5}}},
+    {"step:7400/20000 train_loss:2.0282 train_time:595325ms step_avg:80.45ms\n",
+     "modded-nanogpt",
+     1,
+     7400,
+     {{LOG_LOSS, 2.0282}, {LOG_RUN_S, 595.325}}},
+    // a rate that was rounded away
+    {"(Runner) step:2 - actor/pg_loss:0.125 - actor/lr:0.000 - timing_s/step:96.5 - perf/x:1\n",
+     "verl",
+     1,
+     2,
+     {{LOG_LOSS, 0.125}, {LOG_STEP_S, 96.5}}},
     // MLPerf
     {MLPERF("llama2_70b_lora") MLPERF_BLOCK,
      "mlperf",
