@@ -297,6 +297,16 @@ static void give_back_room(struct budget *budget, struct sample_series *series)
     series->cap = series->count;
 }
 
+// Of a series by time: what two answers about one time have in common counts once.
+static void drop_repeated(struct sample_series *series)
+{
+    size_t kept = 1;
+    for (size_t i = 1; i < series->count; i++)
+        if (by_time(&series->at[i], &series->at[kept - 1]) != 0)
+            series->at[kept++] = series->at[i];
+    series->count = kept;
+}
+
 void samples_settle(struct evidence *evidence)
 {
     struct sample_set *set = &evidence->samples;
@@ -306,6 +316,8 @@ void samples_settle(struct evidence *evidence)
         set->backward += backward;
         if (backward)
             qsort(series->at, series->count, sizeof *series->at, by_time);
+        if (set->clock == SAMPLE_CLOCK_UTC && series->count)
+            drop_repeated(series);
         give_back_room(evidence->budget, series);
     }
 }

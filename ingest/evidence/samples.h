@@ -183,8 +183,8 @@ MUST_CHECK bool samples_leave_out(struct evidence *evidence, struct str name, st
 // A row that could not be read.
 void samples_bad_row(struct sample_set *set, uint64_t pos);
 
-// Brings each series into the order of time and gives back room that it does not need. To be called
-// once after all samples.
+// Brings each series into the order of time, drops samples in UTC that come again, and gives back
+// room that it does not need. To be called once after all samples.
 void samples_settle(struct evidence *evidence);
 
 // NULL: the device has none of that metric.

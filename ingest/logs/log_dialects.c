@@ -622,3 +622,5 @@ const struct log_dialect log_dialects[] = {
     LIGHTNING("s/it, train_loss", true, BIT(LOG_LOSS)),
 };
 const size_t log_dialect_count = sizeof log_dialects / sizeof *log_dialects;
+_Static_assert(sizeof log_dialects / sizeof *log_dialects <= LOG_MOST_DIALECTS,
+               "a reader has room");

@@ -50,7 +50,10 @@ struct log_dialect {
 extern const struct log_dialect log_dialects[];
 extern const size_t log_dialect_count;
 
-enum { LOG_MOST_FIELDS = 160 }; // verl prints more than a hundred
+enum {
+    LOG_MOST_DIALECTS = 64,
+    LOG_MOST_FIELDS = 160, // verl prints more than a hundred
+};
 
 // The rows of the last line's fields: the next line mostly has the same.
 struct log_hints {

@@ -15,7 +15,6 @@
 #include <math.h>
 
 enum {
-    MOST_DIALECTS = 48,
     MOST_EVENTS = 10000,
     MOST_ARGUMENTS = 4000, // lines after the heading of a block
     MOST_SETTING_LINES = 20000,
@@ -29,7 +28,7 @@ enum {
 struct log_reader {
     struct evidence *evidence;
     struct log_marks marks;
-    struct log_hints hints[MOST_DIALECTS];
+    struct log_hints hints[LOG_MOST_DIALECTS];
     char room[LOG_LONGEST_LINE];
     bool minor;         // whether the last step was a minor one
     bool timed;         // some time was read

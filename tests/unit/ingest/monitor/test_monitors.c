@@ -147,6 +147,20 @@ static void answers_of_prometheus_are_series_with_times(void **state)
     links_hand_free(&hand);
 }
 
+#define OVER_0 SERIES(POWER, "0", "[1763625600, \"400\"], [1763625615, \"401\"]")
+#define OVER_1 \
+    SERIES(POWER, "0", "[1763625600, \"400\"], [1763625615, \"402\"], [1763625630, \"401\"]")
+
+static void what_answers_of_prometheus_have_in_common_counts_once(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-query", STR(MATRIX(OVER_0) MATRIX(OVER_1)));
+    assert_times(&hand, 0, SAMPLE_POWER, "1763625600000 1763625615000 1763625615000 1763625630000");
+    assert_values(&hand, 0, SAMPLE_POWER, "400 401 402 401");
+    links_hand_free(&hand);
+}
+
 static void long_labels_in_answers_of_prometheus_are_left_out(void **state)
 {
     (void)state;
@@ -607,6 +621,7 @@ int main(void)
         cmocka_unit_test(text_of_amd_smi_has_units_after_blanks),
         cmocka_unit_test(lines_of_a_gpu_may_lack_its_address),
         cmocka_unit_test(answers_of_prometheus_are_series_with_times),
+        cmocka_unit_test(what_answers_of_prometheus_have_in_common_counts_once),
         cmocka_unit_test(long_labels_in_answers_of_prometheus_are_left_out),
         cmocka_unit_test(answers_of_prometheus_without_a_metric_of_a_gpu_say_what_to_query),
         cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),
