@@ -98,6 +98,13 @@ static bool is_rounded_away(const struct log_field *field, double number, struct
            str_find(value, STR("E")) == SIZE_MAX && str_find(value, STR("e")) == SIZE_MAX;
 }
 
+// What a program prints while it has no rate yet.
+static bool is_no_rate(const struct log_field *field, double number)
+{
+    return number == 0 && (field->value == LOG_TOKENS_PER_S || field->value == LOG_MFU ||
+                           field->value == LOG_JOB_TOKENS_PER_S);
+}
+
 // False if the value is garbled.
 static bool take_value(const struct log_field *field, struct str value, struct log_step *step)
 {
@@ -115,7 +122,7 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     if (field->value < 0)
         take_rate(field->value, number, step);
     if (field->value < 0 || (field->value == LOG_MFU && number < 0) ||
-        is_rounded_away(field, number, value))
+        is_rounded_away(field, number, value) || is_no_rate(field, number))
         return true;
     if (has) // of several figures of memory the highest
         number = fmax(number, step->values[field->value]);

@@ -15,7 +15,7 @@
 // GPT-NeoX, Megatron-Bridge. Of "now/mean" the first counts.
 static const struct log_field megatron[] = {
     {"consumed samples", LOG_CONSUMED_SAMPLES, 1, NULL},
-    {"consumed tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"consumed tokens", LOG_CONSUMED_TOKENS, 1, COUNTS},
     {"elapsed time per iteration (ms)", LOG_STEP_S, MS, NULL},
     {"elapsed time per iteration (s)", LOG_STEP_S, 1, NULL},
     {"learning rate", LOG_LEARNING_RATE, 1, NULL},
@@ -40,6 +40,8 @@ static const struct log_field megatron[] = {
     {"tokens per gpu per second*", LOG_TOKENS_PER_S, 1, NULL},
     {"tokens/s/GPU*", LOG_TOKENS_PER_S, 1, NULL},
     {"tokens/sec/GPU", LOG_TOKENS_PER_S, 1, NULL},
+    {"tokens/sec/gpu", LOG_TOKENS_PER_S, 1, NULL},
+    {"Tokens per second per GPU*", LOG_TOKENS_PER_S, 1, NULL},
     {"samples per second", LOG_SAMPLES_PER_S, 1, NULL},
     {"samples/sec", LOG_SAMPLES_PER_S, 1, NULL},
     {"energy per GPU*", LOG_ENERGY_J, 1, NULL},
@@ -203,6 +205,14 @@ static const struct log_field llm_c[] = {
     {"loss", LOG_LOSS, 1, NULL},        {"norm", LOG_GRAD_NORM, 1, NULL},
     {"lr", LOG_LEARNING_RATE, 1, NULL}, {"ms", LOG_STEP_S, MS, NULL},
     {"*MFU", LOG_MFU, PERCENT, NULL},   {"tok/s", LOG_JOB_TOKENS_PER_S, 1, NULL},
+};
+
+// The rate is of all GPUs, the share of the peak of one; 0 until a second step is counted.
+static const struct log_field prime_rl[] = {
+    {"Time", LOG_STEP_S, 1, "s"},       {"Loss", LOG_LOSS, 1, NULL},
+    {"KL Loss", LOG_LOSS, 1, NULL},     {"Grad. Norm", LOG_GRAD_NORM, 1, NULL},
+    {"LR", LOG_LEARNING_RATE, 1, NULL}, {"Throughput", LOG_JOB_TOKENS_PER_S, 1, "tokens/s"},
+    {"MFU", LOG_MFU, PERCENT, NULL},    {"Peak Mem.", LOG_MEMORY_BYTES, GIB, NULL},
 };
 
 // The share of the peak that verl prints is that of the update alone.
@@ -491,6 +501,13 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_BARS,
      .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
      FIELDS(llm_c)},
+    {.name = "prime-rl",
+     .source = "prime-rl",
+     .mark = " | Peak Mem.: ",
+     .steps = {"Step "},
+     .style = LOG_BARS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(prime_rl)},
     {.name = "verl",
      .source = "verl",
      .mark = "timing_s/step:",

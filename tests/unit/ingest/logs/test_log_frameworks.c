@@ -122,6 +122,46 @@ static void assert_printed(const struct printed *printed, const char *name)
     POINT("1700000279500", "eval_accuracy", "0.9375", ", \"samples_count\": 1536")
 
 static const struct printed printed[] = {
+    // Megatron-LM with tokens of others' patches: counted with units, and of one GPU
+    {"3:  [2026-01-01 10:00:00] iteration  30/  300 | consumed samples: 3072 | consumed tokens: "
+     "1.25B | elapsed time per iteration (ms): 8000.0 | eta: 0:36:00 | tokens/sec/gpu: 8000.5 | "
+     "lm loss: 4.5E+00 |\n",
+     "megatron-lm",
+     1,
+     30,
+     {{LOG_CONSUMED_SAMPLES, 3072},
+      {LOG_CONSUMED_TOKENS, 1.25e9},
+      {LOG_STEP_S, 8},
+      {LOG_TOKENS_PER_S, 8000.5},
+      {LOG_LOSS, 4.5}}},
+    {"[default3]: [2026-01-01 10:00:00] iteration  80/  100 | elapsed time per iteration (ms): "
+     "1500.0 | mem usages: 0.8131 | Tokens per second per GPU (Tok/s/GPU): 2645.8 |\n",
+     "megatron-lm",
+     1,
+     80,
+     {{LOG_STEP_S, 1.5}, {LOG_TOKENS_PER_S, 2645.8}}},
+    // prime-rl, which prints 0 for a rate that it does not know yet
+    {"02:40:52 SUCCESS Step 7 | Time: 5.00s | Loss: 12.2500 | Grad. Norm: 28.0000 | LR: 1.00e-06 "
+     "| Throughput: 4000 tokens/s | MFU: 1.5% | Peak Mem.: 5.5/23.7 GiB (23.2%) | Max Vio: 1.0\n",
+     "prime-rl",
+     1,
+     7,
+     {{LOG_STEP_S, 5},
+      {LOG_LOSS, 12.25},
+      {LOG_GRAD_NORM, 28},
+      {LOG_LEARNING_RATE, 1e-6},
+      {LOG_JOB_TOKENS_PER_S, 4000},
+      {LOG_MFU, 0.015},
+      {LOG_MEMORY_BYTES, 5.5 * GIB}}},
+    {"02:40:52 SUCCESS Step 0 | Time: 5.00s | Loss: 12.2500 | LR: 1.00e-06 | Throughput: 0 "
+     "tokens/s | MFU: 0.0% | Peak Mem.: 5.5 GiB\n",
+     "prime-rl",
+     1,
+     0,
+     {{LOG_STEP_S, 5},
+      {LOG_LOSS, 12.25},
+      {LOG_LEARNING_RATE, 1e-6},
+      {LOG_MEMORY_BYTES, 5.5 * GIB}}},
     // ms-swift: figures name their step, and the mean rate says how long the job has run
     {SWIFT "'global_step': 5}\n" SWIFT "'global_step': 10}\n",
      "hf-trainer",
