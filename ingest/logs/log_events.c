@@ -46,11 +46,23 @@ const struct log_event_row log_event_rows[] = {
     {.mark = "CUDA error: ", .kind = LOG_FAULT},
     {.mark = "HIP error: ", .kind = LOG_FAULT},
     {.mark = "Memory access fault by GPU", .kind = LOG_FAULT},
+    {.mark = "watchdog got stuck for ", .kind = LOG_FAULT},
+    {.mark = "Got completion from peer ", .kind = LOG_FAULT}, // NCCL, of a link that failed
     {.mark = "Segmentation fault", .kind = LOG_FAULT},
+    {.mark = "failed (exitcode: ", .kind = LOG_FAULT},        // torchrun
+    {.mark = "exits with return code = ", .kind = LOG_FAULT}, // DeepSpeed's launcher
+    {.mark = "HW Exception by GPU", .kind = LOG_FAULT},
+    // faults of the kernel's log, of which each may be of another GPU
+    {.mark = "NVRM: Xid (", .kind = LOG_FAULT, .most = 50},
+    {.mark = "fallen off the bus", .kind = LOG_FAULT, .most = 50},
+    {.mark = "GPU reset begin", .kind = LOG_FAULT, .most = 50},
+    {.mark = "ut of memory: Killed process", .kind = LOG_FAULT, .most = 50},
     {.mark = "srun: error: ", .kind = LOG_FAULT},
     {.mark = "slurmstepd: error: ", .kind = LOG_FAULT},
 };
 const size_t log_event_row_count = sizeof log_event_rows / sizeof *log_event_rows;
+_Static_assert(sizeof log_event_rows / sizeof *log_event_rows <= LOG_MOST_EVENT_ROWS,
+               "the faults of each row are counted");
 
 // The number after a text; NAN if there is none. Quotes and blanks may come between.
 static double number_after(struct str text, const char *after)

@@ -5,6 +5,8 @@
 
 #include "ingest/evidence/log_book.h"
 
+enum { LOG_MOST_EVENT_ROWS = 63 };
+
 struct log_event_row {
     const char *mark; // LOG_MARK_BYTES or longer
     enum log_event_kind kind;
@@ -12,6 +14,7 @@ struct log_event_row {
     const char *also;     // a text that must be in the line as well; NULL: none
     const char *loss;     // what the loss follows; NULL: none is printed
     const char *duration; // what the seconds follow; NULL: they are before "seconds", if anywhere
+    unsigned char most;   // of a fault between two steps; 0: the first, since every rank has it
 };
 
 extern const struct log_event_row log_event_rows[];

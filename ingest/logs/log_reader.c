@@ -33,9 +33,10 @@ struct log_reader {
     bool minor;         // whether the last step was a minor one
     bool timed;         // some time was read
     uint64_t traceback; // position of a traceback whose exception is still to come; NO_POS
-    uint64_t faults;    // bits of the rows that were seen since the last step
-    uint64_t event_pos; // of the last line that was taken as an event
-    size_t arguments;   // lines of the block that may follow
+    unsigned char
+        faults[LOG_MOST_EVENT_ROWS + 1]; // of each row since the last step, exceptions last
+    uint64_t event_pos;                  // of the last line that was taken as an event
+    size_t arguments;                    // lines of the block that may follow
     size_t setting_lines;
     const struct log_dialect *block; // whose lines may follow
     size_t block_lines;
@@ -296,7 +297,7 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
     step.pos = found->pos;
     step.writer = dialect->name;
     note_zone(reader, step.time_ns, utc);
-    reader->faults = 0;
+    memset(reader->faults, 0, sizeof reader->faults);
     struct log_step *last = last_step(reader);
     reader->block = dialect->block ? dialect : NULL;
     reader->block_lines = MOST_BLOCK;
@@ -383,11 +384,14 @@ static struct log_event *begun(const struct log_reader *reader, const struct log
 // The same words for every rank: only the first of a fault counts.
 static bool is_again(struct log_reader *reader, const struct log_event_row *row)
 {
-    uint64_t bit = UINT64_C(1) << (row->mark ? (row - log_event_rows) % 63 : 63);
-    bool again = reader->faults & bit;
-    if (row->kind == LOG_FAULT)
-        reader->faults |= bit;
-    return again;
+    size_t at = row->mark ? (size_t)(row - log_event_rows) : LOG_MOST_EVENT_ROWS;
+    unsigned char *faults = &reader->faults[at];
+    if (row->kind != LOG_FAULT)
+        return false;
+    if (*faults >= (row->most ? row->most : 1))
+        return true;
+    ++*faults;
+    return false;
 }
 
 // The message without what launchers and loggers print before it: time and rank are kept

@@ -453,6 +453,36 @@ static void a_job_that_failed_before_its_first_step_says_why(void **state)
     assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
 }
 
+// Each GPU has its own fault in the kernel's log; a link's and a launcher's count once.
+static void faults_of_gpus_links_and_launchers_are_kept(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {
+        "NVRM: Xid (PCI:0000:dc:00): 79, GPU has fallen off the bus.",
+        "NVRM: Xid (PCI:0000:ed:00): 45, pid=7, name=python3, Ch 00000001",
+        "amdgpu 0000:0c:00.0: amdgpu: GPU reset begin!",
+        "Out of memory: Killed process 4242 (python3) total-vm:1kB",
+        "ib.c:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with status=12",
+        "torch/distributed/api.py:826] failed (exitcode: -9) local_rank: 3 (pid: 7) of binary: p",
+    };
+    read_file(STR("[ 1843.1] NVRM: Xid (PCI:0000:dc:00): 79, GPU has fallen off the bus.\n"
+                  "[ 1843.2] NVRM: Xid (PCI:0000:ed:00): 45, pid=7, name=python3, Ch 00000001\n"
+                  "[ 1843.3] amdgpu 0000:0c:00.0: amdgpu: GPU reset begin!\n"
+                  "[ 1843.4] Out of memory: Killed process 4242 (python3) total-vm:1kB\n"
+                  "a:1:2 [4] ib.c:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with "
+                  "status=12\n"
+                  "a:1:2 [5] ib.c:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<4> with "
+                  "status=12\n"
+                  "torch/distributed/api.py:826] failed (exitcode: -9) local_rank: 3 (pid: 7) of "
+                  "binary: p\n"),
+              "dmesg.txt");
+    assert_int_equal(evidence.log.event_count, sizeof faults / sizeof *faults);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        assert_int_equal(evidence.log.events[i].kind, LOG_FAULT);
+        assert_true(str_equal(evidence.log.events[i].text, str_of(faults[i])));
+    }
+}
+
 static void assert_refused(struct str text, const char *word)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -734,6 +764,7 @@ int main(void)
         TEST(a_bar_on_the_line_of_the_figures_is_theirs),
         TEST(steps_at_even_distances_have_the_number_of_the_next_bar),
         TEST(a_job_that_failed_before_its_first_step_says_why),
+        TEST(faults_of_gpus_links_and_launchers_are_kept),
         TEST(what_is_no_log_says_what_to_send),
         TEST(bars_are_counted_once_whatever_marks_them),
         TEST(an_event_is_what_was_written_after_all_prefixes),
