@@ -29,6 +29,7 @@ enum column {
     GRID,
     BLOCK = GRID + 3,
     NODE = BLOCK + 3,
+    LOGICAL_NODE,
     AGENT_TYPE,
     AGENT_UNITS,
     AGENT_NAME,
@@ -46,7 +47,7 @@ enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS };
 enum { MOST_AGENTS = 256 };
 
 struct agent {
-    int64_t node, device;
+    int64_t node, logical_node, device;
 };
 
 // The names that versions have used.
@@ -79,6 +80,7 @@ static const struct {
     {DOMAIN, "Domain"},
     {OPERATION, "Operation"},
     {LDS, "LDS_Block_Size"},
+    {LDS, "Group_Segment_Size"},
     {LDS, "lds"},
     {VGPRS, "VGPR_Count"},
     {VGPRS, "arch_vgpr"},
@@ -93,6 +95,7 @@ static const struct {
     {BLOCK, "Workgroup_Size"},
     {BLOCK, "wgr"},
     {NODE, "Node_Id"},
+    {LOGICAL_NODE, "Logical_Node_Id"},
     {AGENT_TYPE, "Agent_Type"},
     {AGENT_UNITS, "Cu_Count"},
     {AGENT_NAME, "Name"},
@@ -119,14 +122,19 @@ static struct str cell(const struct rocm_csv *csv, const struct csv_row *row, un
     return csv_cell(row, csv->columns[column]);
 }
 
-// "Agent 4" is 4.
+#define OF_AGENT STR("Agent ")
+#define OF_GPU   STR("GPU ")
+
+// "Agent 4" and "GPU 4" are 4.
 static int64_t number(const struct rocm_csv *csv, const struct csv_row *row, unsigned column,
                       int64_t otherwise)
 {
     int64_t value;
     struct str text = cell(csv, row, column);
-    if (str_starts_with(text, STR("Agent ")))
-        text = (struct str){text.at + 6, text.len - 6};
+    if (str_starts_with(text, OF_AGENT))
+        text = (struct str){text.at + OF_AGENT.len, text.len - OF_AGENT.len};
+    else if (str_starts_with(text, OF_GPU))
+        text = (struct str){text.at + OF_GPU.len, text.len - OF_GPU.len};
     return str_to_i64(text, &value) ? value : otherwise;
 }
 
@@ -173,13 +181,18 @@ static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct e
 
 // --- events -------------------------------------------------------------------------------------
 
-// A copy belongs to a GPU: the target if it goes to a device, else the source.
+// A copy belongs to a GPU: the target if it goes to a device, else the source. By rocprofv3's
+// --agent-index "Agent 4" is a logical node, which differs from the node where a container hides
+// GPUs, and "GPU 1" the second GPU; 4 alone, of old versions, is a node.
 static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
 {
     bool to = str_find(cell(csv, row, NAME), STR("_TO_DEVICE")) != SIZE_MAX;
-    int64_t node = number(csv, row, csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT, 0);
-    for (size_t i = 0; i < csv->agent_count; i++)
-        if (csv->agents[i].node == node)
+    enum column column = csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT;
+    int64_t node = number(csv, row, column, 0);
+    bool logical = str_starts_with(cell(csv, row, column), OF_AGENT);
+    bool is_device = str_starts_with(cell(csv, row, column), OF_GPU);
+    for (size_t i = 0; i < csv->agent_count && !is_device; i++)
+        if ((logical ? csv->agents[i].logical_node : csv->agents[i].node) == node)
             return csv->agents[i].device;
     return node;
 }
@@ -281,7 +294,8 @@ static bool add_agent(struct rocm_csv *csv, const struct csv_row *row, struct er
     if (!str_equal(cell(csv, row, AGENT_TYPE), STR("GPU")) || node < 0 ||
         csv->agent_count == MOST_AGENTS)
         return true;
-    csv->agents[csv->agent_count++] = (struct agent){node, device.id};
+    csv->agents[csv->agent_count++] =
+        (struct agent){node, number(csv, row, LOGICAL_NODE, node), device.id};
     return trace_builder_text(csv->builder, product.len ? product : cell(csv, row, AGENT_NAME),
                               row->pos, &device.name, err) &&
            trace_builder_device(csv->builder, &device, err);

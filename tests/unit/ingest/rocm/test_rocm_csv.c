@@ -238,6 +238,27 @@ static void files_of_a_process_are_one_trace(void **state)
     trace_free(trace);
 }
 
+// By --agent-index: logical nodes where a container hides GPUs, numbers of GPUs, nodes.
+static void agents_are_numbered_in_three_ways(void **state)
+{
+    (void)state;
+    static const char *const agents[][2] = {{"Agent 2", "Agent 3"}, {"GPU 0", "GPU 1"}, {"3", "5"}};
+    for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "Node_Id,Logical_Node_Id,Agent_Type\n0,0,CPU\n1,1,CPU\n3,2,GPU\n5,3,GPU\n"
+                 "Kind,Agent_Id,Kernel_Name,Group_Segment_Size,Start_Timestamp,End_Timestamp\n"
+                 "K,%s,a,512,10,20\nK,%s,b,512,10,20\n",
+                 agents[i][0], agents[i][1]);
+        struct trace *trace = read_good(str_of(text));
+        assert_int_equal(trace->track_count, 2);
+        assert_int_equal(trace->tracks[0].pid.number, 0);
+        assert_int_equal(trace->tracks[1].pid.number, 1);
+        assert_int_equal(trace->shapes[0].shared_bytes, 512);
+        trace_free(trace);
+    }
+}
+
 static void agents_without_a_trace_are_said_to_be(void **state)
 {
     (void)state;
@@ -248,6 +269,7 @@ static void agents_without_a_trace_are_said_to_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agents_are_numbered_in_three_ways),
         cmocka_unit_test(agents_without_a_trace_are_said_to_be),
         cmocka_unit_test(files_of_a_process_are_one_trace),
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
