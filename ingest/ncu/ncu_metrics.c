@@ -273,8 +273,22 @@ static bool all_digits(const char *at, size_t count)
     return true;
 }
 
+// "27.595.520", where no comma need be.
+static bool has_points(struct str text)
+{
+    size_t points = 0, first = str_find(text, STR("."));
+    if (first == SIZE_MAX || first == 0 || first > 3 || !all_digits(text.at, first))
+        return false;
+    for (size_t i = first; i + 4 <= text.len && text.at[i] == '.'; i += 4, points++)
+        if (!all_digits(text.at + i + 1, 3))
+            return false;
+    return points > 1 && first + points * 4 == text.len;
+}
+
 bool ncu_has_comma(struct str text)
 {
+    if (has_points(text))
+        return true;
     for (size_t i = 1; i < text.len; i++) {
         size_t after = text.len - i - 1;
         if (text.at[i] != ',')

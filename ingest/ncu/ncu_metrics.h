@@ -22,7 +22,7 @@ struct ncu_target ncu_target_of(struct str name, struct str unit);
 // "1,234.56" or "1.234,56", by the decimal mark; false if it is no number.
 bool ncu_number(struct str text, char mark, double *value);
 
-// Whether a comma is the decimal mark for sure: "1.234,5" or "0,25", but not "1,234".
+// Whether a comma is the decimal mark for sure: "1.234,5", "0,25" or "1.234.567", but not "1,234".
 bool ncu_has_comma(struct str text);
 
 #endif

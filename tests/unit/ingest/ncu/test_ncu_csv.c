@@ -114,6 +114,15 @@ static void one_decimal_comma_decides_for_the_file(void **state)
                    "\"duration_ns_total\":3234.567,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
 }
 
+static void several_points_are_no_decimal_marks(void **state)
+{
+    (void)state;
+    assert_counted(STR(RAW "\"\",\"\",\"\",\"ns\",\"byte\"\n"
+                           "\"0\",\"1\",\"a\",\"117.344\",\"27.595.520\"\n"),
+                   "{\"page\":\"raw\",\"kernels\":1,\"decimal_comma\":1,"
+                   "\"duration_ns_total\":117344.0,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
+}
+
 static void an_open_quote_before_the_table_is_said(void **state)
 {
     (void)state;
@@ -295,6 +304,7 @@ int main(void)
         cmocka_unit_test(half_of_a_last_row_is_left_out),
         cmocka_unit_test(a_last_row_without_a_line_end_is_whole),
         cmocka_unit_test(one_decimal_comma_decides_for_the_file),
+        cmocka_unit_test(several_points_are_no_decimal_marks),
         cmocka_unit_test(an_open_quote_before_the_table_is_said),
         cmocka_unit_test(it_is_no_trace),
         cmocka_unit_test(figures_are_in_base_units_whatever_their_unit_was),
