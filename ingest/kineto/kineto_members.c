@@ -245,16 +245,23 @@ static bool is_listed(const json_t *list, size_t index)
     return listed;
 }
 
+// Kineto of 2021 named members of devices as CUDA does.
+static int64_t integer_of_either(const json_t *from, const char *name, const char *older)
+{
+    return integer_in(from, json_object_get(from, name) ? name : older);
+}
+
 static bool add_devices(struct settings *settings, const json_t *list, struct err *err)
 {
     size_t count = json_array_size(list), listed = 0;
     for (size_t i = 0; i < count && i < MAX_DEVICES; i++) {
         const json_t *from = json_array_get(list, i);
-        struct trace_device device = {.id = integer_in(from, "id"),
-                                      .memory_bytes = integer_in(from, "totalGlobalMem"),
-                                      .multiprocessors = integer_in(from, "numSms"),
-                                      .compute_major = integer_in(from, "computeMajor"),
-                                      .compute_minor = integer_in(from, "computeMinor")};
+        struct trace_device device = {
+            .id = integer_in(from, "id"),
+            .memory_bytes = integer_in(from, "totalGlobalMem"),
+            .multiprocessors = integer_of_either(from, "numSms", "multiProcessorCount"),
+            .compute_major = integer_of_either(from, "computeMajor", "major"),
+            .compute_minor = integer_of_either(from, "computeMinor", "minor")};
         if (device.id == VALUE_ABSENT)
             device.id = (int64_t)i;
         if (settings->members->own_rank != VALUE_ABSENT && is_listed(list, i)) {
@@ -324,7 +331,8 @@ static bool add_member(struct settings *settings, struct str key, json_t *value,
     if (!value) // or no memory for it, which the caller checks
         return add(settings, key, (struct trace_setting){.number = VALUE_ABSENT, .unread = 1},
                    STR(""), err);
-    if (str_equal(key, STR("deviceProperties")))
+    bool of_2021 = str_equal(key, STR("computeProperties"));
+    if (str_equal(key, STR("deviceProperties")) || of_2021)
         return add_devices(settings, value, err);
     if (str_equal(key, STR("distributedInfo")))
         return add_job(settings, value, err);

@@ -14,9 +14,9 @@ static bool starts_apart(struct str head)
 // Certain for JSON whose first members include one that only traces have.
 static bool has_own_member(const struct json_outline *outline)
 {
-    static const char *const members[] = {"traceEvents",         "schemaVersion",
-                                          "baseTimeNanoseconds", "deviceProperties",
-                                          "distributedInfo",     "displayTimeUnit"};
+    static const char *const members[] = {
+        "traceEvents",       "schemaVersion",   "baseTimeNanoseconds", "deviceProperties",
+        "computeProperties", "distributedInfo", "displayTimeUnit"};
     if (outline->root == '[')
         return json_outline_has(outline, "ph");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)

@@ -81,6 +81,22 @@ static void devices_keep_their_order_and_what_is_given(void **state)
     end(&members);
 }
 
+static void devices_of_2021_have_older_names(void **state)
+{
+    (void)state;
+    struct members members;
+    begin(&members);
+    keep(&members, "computeProperties",
+         "[{\"id\": 0, \"name\": \"V\", \"multiProcessorCount\": 80, \"major\": 7, \"minor\": 5}]");
+    read_all(&members);
+    assert_int_equal(members.trace->device_count, 1);
+    assert_int_equal(members.trace->devices[0].multiprocessors, 80);
+    assert_int_equal(members.trace->devices[0].compute_major, 7);
+    assert_int_equal(members.trace->devices[0].compute_minor, 5);
+    assert_text(&members, members.trace->devices[0].name, "V");
+    end(&members);
+}
+
 static void the_job_is_rank_size_groups_and_settings(void **state)
 {
     (void)state;
@@ -187,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_keep_their_order_and_what_is_given),
+        cmocka_unit_test(devices_of_2021_have_older_names),
         cmocka_unit_test(the_job_is_rank_size_groups_and_settings),
         cmocka_unit_test(versions_have_common_names_unless_the_file_uses_them),
         cmocka_unit_test(values_are_typed_and_others_are_named),
