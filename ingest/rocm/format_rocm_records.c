@@ -220,7 +220,8 @@ static enum format_likeness probe_sums(const struct format_sample *sample)
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// Allocations, scratch memory, PC samples, and the machine of rocprof-compute with its limits.
+// Allocations, scratch memory, PC samples, and of rocprof-compute the machine with its limits and
+// the list of launches.
 static enum format_likeness probe_others(const struct format_sample *sample)
 {
     bool memory = csv_head_has(sample->head, "Kind") && csv_head_has(sample->head, "Operation") &&
@@ -230,7 +231,8 @@ static enum format_likeness probe_others(const struct format_sample *sample)
     bool machine =
         csv_head_has(sample->head, "workload_name") && csv_head_has(sample->head, "gpu_model");
     bool limits = csv_head_has(sample->head, "HBMBw") && csv_head_has(sample->head, "HBMBwLow");
-    return memory || samples || machine || limits ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool launches = str_starts_with(sample->head, STR("Dispatch_ID,Kernel_Name,GPU_ID\n"));
+    return memory || samples || machine || limits || launches ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 // sqlitedb.py of rocprof starts with an empty event, and writes numbers as texts.

@@ -183,6 +183,13 @@ static void the_limits_of_a_machine_are_counted(void **state)
                    "rocprof-csv-other", "{\"rows\":1}");
 }
 
+static void launches_without_measurements_are_counted(void **state)
+{
+    (void)state;
+    assert_counted(STR("Dispatch_ID,Kernel_Name,GPU_ID\n0,\"add(int)\",2\n"), "rocprof-csv-other",
+                   "{\"rows\":1}");
+}
+
 static void json_of_old_rocprof_is_named(void **state)
 {
     (void)state;
@@ -197,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_of_rocprof_compute_are_no_trace),
         cmocka_unit_test(the_limits_of_a_machine_are_counted),
+        cmocka_unit_test(launches_without_measurements_are_counted),
         cmocka_unit_test(json_of_old_rocprof_is_named),
         cmocka_unit_test(counters_are_summed_by_name),
         cmocka_unit_test(names_of_counters_cannot_leave_their_place),
