@@ -36,6 +36,12 @@ static const struct producer {
       "Upload the .sqlite that the file was made from: nsys export --type sqlite."}},
 };
 
+static const struct unread_devices of_others = {
+    "the trace has no device events, and none that PyTorch's profiler writes: it is of another "
+    "program",
+    "Upload a trace with device events; the recording table says how PyTorch's profiler records "
+    "them. Of traces of other programs only the rows of the host are shown."};
+
 static bool begins_with(struct str text, const char *prefix)
 {
     return !prefix || str_starts_with(text, str_of(prefix));
@@ -49,11 +55,20 @@ static bool is_of(const struct trace *trace, const struct track *track,
            begins_with(trace_text(trace, track->name), producer->thread_name);
 }
 
+// Whether it is Chrome's JSON in which no event has a category of PyTorch's profiler.
+static bool is_of_others(const struct trace *trace)
+{
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] != EVENT_OTHER)
+            return false;
+    return trace->event_count && trace->job.recorder == RECORDER_PYTORCH;
+}
+
 const struct unread_devices *unread_devices_of(const struct trace *trace)
 {
     for (uint32_t t = 0; t < trace->track_count; t++)
         for (size_t i = 0; i < sizeof producers / sizeof *producers; i++)
             if (is_of(trace, &trace->tracks[t], &producers[i]))
                 return &producers[i].says;
-    return NULL;
+    return is_of_others(trace) ? &of_others : NULL;
 }

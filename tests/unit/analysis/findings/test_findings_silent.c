@@ -88,7 +88,7 @@ static void rows_of_devices_that_are_not_read_are_named(void **state)
         {"CUDA functions", "0", NULL, "torch.profiler"},
         {"Device 0", "Stream 7", NULL, ".sqlite"},
         {"NPU", "2", "Computing", "Ascend"},
-        {"CPU functions", "1", NULL, "recording table"},
+        {"CPU functions", "1", NULL, "other programs"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct busy busy;
