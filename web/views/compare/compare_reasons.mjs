@@ -3,6 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { kernel_path, operator_path } from "../../base/address.mjs";
 import { percent, sentence, time_text, typeset } from "../../base/format.mjs";
+import { use_kernel_label } from "../../base/kernel_labels.mjs";
 import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
   from "./reason_model.mjs";
 
@@ -27,7 +28,7 @@ function Pages({ row, sides }) {
 }
 
 function Reason({ row, tone, mark, go, sides }) {
-  const title = reason_title(row);
+  const title = reason_title(row, use_kernel_label(row.title));
   const shapes = reason_shapes(row);
   return html`<li class="reason">
     <p class="reason-head">

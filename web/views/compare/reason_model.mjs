@@ -25,11 +25,15 @@ export function reason_sides(reasons, { relevant_from_ns, delta_ns }) {
   return sides.filter(({ rows }) => rows.length > 0);
 }
 
-/** "Attention", "Idle: Data loading", "all_reduce, exposed", "aten::mm". */
-export function reason_title({ kind, title, bar }) {
+/**
+ * "Attention", "Idle: Data loading", "all_reduce, exposed", "aten::mm"; a kernel by its label.
+ * @param {any} row of compare_reasons @param {string} [label] of its title, "" if it has none
+ */
+export function reason_title({ kind, title, bar }, label = "") {
   if (kind === "attention") return "Attention";
   if (kind === "cause") return `Idle: ${cause_label(title).toLowerCase()}`;
   if (kind === "collective") return `${title}, exposed`;
+  if (label) return label;
   return bar === "exposed_memory" ? `${short_kernel(title)}, copies` : short_kernel(title);
 }
 

@@ -127,6 +127,9 @@ test("a reason has a title, figures of what limits it, and a place in the waterf
   assert.equal(reason_title({ kind: "attention" }), "Attention");
   assert.equal(reason_title({ kind: "cause", title: "data_loading" }), "Idle: data loading");
   assert.equal(reason_title({ kind: "collective", title: "all_reduce" }), "all_reduce, exposed");
+  const copied = { kind: "operator", bar: "exposed_memory", title: "Memcpy HtoD (a -> b)" };
+  assert.equal(reason_title(copied), "Memcpy HtoD, copies");
+  assert.equal(reason_title(copied, "copy host to device"), "copy host to device");
   assert.deepEqual(reason_figures(reason),
     ["4.00 → 2.00 ms", "25.0 → 50.0 TFLOP/s", "10.0 % → 20.0 % of peak"]);
   assert.equal(reason_figures({ ...reason, cand_peak_share: 2.55 })[2],
