@@ -84,7 +84,16 @@ export function time_text(ns, digits = 3) {
   return `${in_unit(ns, unit, digits)} ${unit[2]}`;
 }
 
-/** The same with its sign: "+8.20 ms". @param {number|null} ns */
+/**
+ * A time in a column of others in milliseconds, without the unit; one with too many digits or zeros
+ * for that brings its own. @param {number|null} ns
+ */
+export const ms_cell = (ns) => ((ns > 0 && ns < 10_000) || ns >= 10e9 ? time_text(ns) : ms(ns));
+
+/** The same in microseconds. @param {number|null} ns */
+export const us_cell = (ns) => ((ns > 0 && ns < 10) || ns >= 100e6 ? time_text(ns) : us(ns));
+
+/** A time with its sign: "+8.20 ms". @param {number|null} ns */
 export const time_signed = (ns, digits = 3) => `${ns > 0 ? "+" : ""}${time_text(ns, digits)}`;
 
 /**

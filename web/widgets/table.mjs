@@ -17,15 +17,13 @@ const VIRTUAL_FROM = 80;
  *            cell?: (row: number, frame: import("../base/frame.mjs").Frame) => any}} Column
  */
 
-const SMALL_NS = 10_000; // has too many zeros in milliseconds, and brings its own unit
-
 /** How the values of a column are written, by kind. */
 const KINDS = {
   text: (v) => (v === null || v === "" ? "–" : v),
   plain: (v) => v ?? "–",
   flag: (v) => (v === null ? "–" : v ? "yes" : "no"),
-  ms: (ns) => (ns > 0 && ns < SMALL_NS ? format.time_text(ns) : format.ms(ns)),
-  us: format.us,
+  ms: format.ms_cell,
+  us: format.us_cell,
   share: format.percent,
   count: format.count,
   number: format.number,

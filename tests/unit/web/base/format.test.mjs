@@ -96,6 +96,14 @@ test("ages use the largest unit that fits", () => {
   assert.equal(format.age("no time", now), "–");
 });
 
+test("a time that does not fit the unit of its column brings its own", () => {
+  const said = (write, list) => list.map((ns) => write(ns).replace(/\s/gu, " "));
+  assert.deepEqual(said(format.ms_cell, [null, 0, 1580, 837e3, 9.9e9, 15122e6, 637182e6]),
+    ["–", "0", "1.58 µs", "0.837", "9,900", "15.1 s", "10.6 min"]);
+  assert.deepEqual(said(format.us_cell, [null, 0, 1, 1580, 5370e3, 733003e3]),
+    ["–", "0", "1 ns", "1.58", "5,370", "733 ms"]);
+});
+
 test("a kernel's short name drops return type, arguments and common namespaces only", () => {
   const cases = [
     ["void at::native::vectorized_elementwise_kernel<4, f<float>>(int, f<float>, char*)",
