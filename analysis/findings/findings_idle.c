@@ -82,11 +82,13 @@ static bool counts(const struct rests *rests, enum idle_cause cause)
     return share_of(rests, cause) >= 0.05;
 }
 
-// "event_wait 12.0 %, dispatch 3.1 %".
+// "event wait 12.0 %, dispatch 3.1 %".
 static void list_causes(const struct rests *rests, const enum idle_cause *order, char text[160])
 {
     size_t at = 0;
-    text[0] = 0;
+    snprintf(text, 160, "its cause is not recorded");
+    if (order[0] == IDLE_UNKNOWN && !counts(rests, order[1]))
+        return;
     for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])) && at < 120; i++)
         at += (size_t)snprintf(text + at, 160 - at, "%s%s %.1f %%", i ? ", " : "",
                                idle_cause_word(order[i]), share_of(rests, order[i]));

@@ -112,7 +112,8 @@ function no_findings(found) {
 function Findings({ runs }) {
   const found = use_findings(runs);
   const rows = Array.isArray(found) ? found : [];
-  return html`<${Card} title="Costliest findings of new runs" note="at most this much per step">
+  return html`<${Card} title="Costliest findings of new runs"
+      note="the most that each can cost, per step where steps are marked">
     ${rows.length > 0 ? html`<ul class="news">${rows.map((finding) => html`<li
         key=${`${finding.run.id} ${finding.id}`}><span class="cost">${
         time_text(finding.cost_ns)}</span> <a href=${run_path(finding.run.id, "findings")}>${

@@ -21,7 +21,7 @@ static void idle_time_that_nothing_explains_is_reported(void **state)
     assert_int_equal(cost_of(&busy.hand, "unexplained_idle"), 1200 * US);
     assert_string_equal(finding_word(&busy.hand, "unexplained_idle", "title"),
                         "the device is idle 1.20 ms in the recording (12.0 %) that no other "
-                        "finding explains: unknown 12.0 %");
+                        "finding explains: its cause is not recorded");
     assert_string_equal(finding_word(&busy.hand, "unexplained_idle", "confidence"), "low");
     assert_non_null(strstr(finding_word(&busy.hand, "unexplained_idle", "evidence"),
                            "idle_gaps?cause=unknown"));
