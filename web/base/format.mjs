@@ -245,9 +245,10 @@ export function sentence(text) {
   return capital(trimmed) + end;
 }
 
-/** @param {string} text */
+/** With a capital, unless it begins with a name: "fp8", "train_0.log". @param {string} text */
 export function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  const [first] = /^\S+/.exec(text) ?? [""];
+  return /[\d_/(<]|[.:][a-z]/i.test(first) ? text : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** "1 run", "2 runs". @param {number} n @param {string} word */

@@ -116,7 +116,8 @@ const is_missing_ranks = ({ item }) => item === "missing_ranks";
 function trust_text({ detail, effect, count: n, ranks }, { received }) {
   const who = received > 1 && ranks !== "run" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${
     ranks}: ` : "";
-  return `${capital(who + detail)}${n > 1 ? ` (${count(n)})` : ""}: ${effect || "see the report"}.`;
+  const often = n > 1 ? ` (${count(n)} in all)` : "";
+  return `${capital(who + detail)}${often}: ${effect || "see the report"}.`;
 }
 
 /** The page of the log says why there is no MFU. */

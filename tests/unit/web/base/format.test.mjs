@@ -104,6 +104,13 @@ test("a time that does not fit the unit of its column brings its own", () => {
     ["–", "0", "1 ns", "1.58", "5,370", "733 ms"]);
 });
 
+test("a sentence begins with a capital, a name with its own letter", () => {
+  assert.equal(format.sentence("the device waits 5 ms"), "The device waits 5 ms.");
+  assert.equal(format.sentence("gaps, and more."), "Gaps, and more.");
+  for (const name of ["dcgm_exporter.prom", "train.log", "fp8", "aten::mm", "p95", "host_compute"])
+    assert.equal(format.sentence(`${name} is there`), `${name} is there.`);
+});
+
 test("a kernel's short name drops return type, arguments and common namespaces only", () => {
   const cases = [
     ["void at::native::vectorized_elementwise_kernel<4, f<float>>(int, f<float>, char*)",
