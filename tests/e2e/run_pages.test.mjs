@@ -56,6 +56,33 @@ const on_page = (options, body) => on_clean_page(browser, server.base, options, 
 
 const run_url = (name, rest) => `/runs/${ids[name]}/${rest}`;
 
+/** Texts without the definitions that are only heard. Runs in the page. */
+function seen(/** @type {Element[]} */ parts) {
+  return parts.map((part) => {
+    const copy = /** @type {Element} */ (part.cloneNode(true));
+    for (const heard of copy.querySelectorAll(".visually-hidden")) heard.remove();
+    return copy.textContent;
+  });
+}
+
+test("pages of a recording without steps do not say step", async () => {
+  const rank = (one) => {
+    const trace = small_trace({ rank: one });
+    trace.traceEvents = trace.traceEvents.filter(({ cat }) => cat !== "user_annotation");
+    return { data: Buffer.from(JSON.stringify(trace)), filename: `rank${one}.json` };
+  };
+  ids.whole = (await server.analyzed("whole", [rank(0), rank(1)])).id;
+  await on_page({}, async (page) => {
+    for (const name of ["", "ranks", "whatif", "kernels", "idle", "idle?rank=0"]) {
+      await visit(page, run_url("whole", name));
+      const said = await page.locator("main :is(th, .lead, .card-head, .kpi)").evaluateAll(seen);
+      assert.ok(said.length > 3, name);
+      assert.doesNotMatch(said.join("\n").replaceAll(/no step is marked/gi, ""), /\bsteps?\b/i,
+        name);
+    }
+  });
+});
+
 /** The exact nanoseconds of cells, from their titles "1234 ns" or "1,234 ns". */
 async function exact_ns(cells) {
   const titles = await cells.evaluateAll((list) => list.map((cell) => cell.title));

@@ -3,11 +3,12 @@
 import { html } from "../base/ui.mjs";
 
 /**
- * @param {{label: string, head: string[], rows: any[][], texts?: number}} props the first column,
- * or as many as `texts`, is text, the others are figures
+ * @param {{label: string, head: string[], rows: any[][], texts?: number, figures?: number}} props
+ * the first column, or as many as `texts`, is text, then come figures, as many as `figures` or to
+ * the end, then text again
  */
-export function PlainTable({ label, head, rows, texts = 1 }) {
-  const kind = (i) => (i >= texts ? "num" : "");
+export function PlainTable({ label, head, rows, texts = 1, figures = head.length }) {
+  const kind = (i) => (i >= texts && i < texts + figures ? "num" : "");
   return html`<div class="table-region" role="group" tabindex="0" aria-label=${label}><table>
     <thead><tr>${head.map((name, i) => html`<th scope="col" key=${name}
       class=${kind(i)}>${name}</th>`)}</tr></thead>

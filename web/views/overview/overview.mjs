@@ -42,7 +42,7 @@ function StepFigure({ data, stability }) {
   const { summary } = data;
   if (is_whole(data)) {
     return html`<${Figure} label="Recording" ...${timed(summary.step_median_ns, 4)}
-      help="All of it counts as one step, warm-up included">no step is marked<//>`;
+      help="All of it, warm-up included">no step is marked<//>`;
   }
   const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
@@ -70,15 +70,16 @@ function PeakFigure({ run }) {
 /** Whether there are ranks to compare. */
 const has_spread = ({ ranks }) => ranks > 1;
 
-function SpreadFigure({ summary, ranks }) {
+function SpreadFigure({ summary, ranks, whole }) {
   if (!has_spread(summary)) return null;
   const medians = frame_of(ranks.data).columns.step_median_ns;
   if (medians && medians.filter((ns) => ns !== null).length < 2) {
     return html`<${Figure} label="Rank spread" value="–">fewer than two ranks have steps<//>`;
   }
   return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
-    help="How much longer the slowest rank's median step is than the typical rank's">
-    ${summary.rank_spread_share < ALIKE ? "steps end together"
+    help="How much longer the slowest rank's ${whole ? "recording" : "median step"} is than the ${
+      ""}typical rank's">
+    ${summary.rank_spread_share < ALIKE ? (whole ? "equally long" : "steps end together")
       : `slowest: rank ${summary.slowest_rank}`}<//>`;
 }
 
@@ -108,7 +109,7 @@ function Figures({ data, run, ranks }) {
       help="Time${per} in which nothing ran on the device, excluding unrecorded work">
       ${percent(summary.idle_share)} of ${whole}${per_step("idle_host_wait_ns") > 0
         && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>
-    <${SpreadFigure} summary=${summary} ranks=${ranks} />
+    <${SpreadFigure} summary=${summary} ranks=${ranks} whole=${is_whole(data)} />
     <${PeakFigure} run=${run} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
       help="Kernels, copies and fills of the typical rank, and how many have a known launch">

@@ -67,18 +67,19 @@ const cause_columns = (at, idle_ns) => [
 // What idle time of a range has: its sums, but no single gaps.
 const OF_RANGE = new Set(["cause", "total_ns", "share", "window_share"]);
 
-function cause_columns_of(at, idle_ns, range) {
-  const columns = cause_columns(at, idle_ns);
+function cause_columns_of(at, idle_ns, range, whole) {
+  const columns = cause_columns(at, idle_ns)
+    .filter(({ key }) => !(whole && key === "steady_ns"));
   if (range === "") return columns;
   return columns.filter(({ key }) => OF_RANGE.has(key)).map((column) =>
     (column.key === "window_share" ? { ...column, label: "Of range" } : column));
 }
 
-function CauseTable({ causes, help, range }) {
+function CauseTable({ causes, help, range, whole }) {
   const frame = useMemo(() => ({ ...frame_of(causes), help }), [causes, help]);
   const { idle_ns } = idle_sums(causes);
   return html`<${Table} caption="Causes of idle time" frame=${frame}
-    columns=${cause_columns_of((row) => causes[row], idle_ns, range)} />`;
+    columns=${cause_columns_of((row) => causes[row], idle_ns, range, whole)} />`;
 }
 
 function Causes({ reply, links, steps, whole, range, rank }) {
@@ -105,7 +106,7 @@ function Causes({ reply, links, steps, whole, range, rank }) {
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
         caption="${time_text(idle_ns)} ${where}, by what delayed the next work" />
       </div>
-      <${CauseTable} causes=${causes} help=${frame.help} range=${range} /><//>`;
+      <${CauseTable} causes=${causes} help=${frame.help} range=${range} whole=${whole} /><//>`;
 }
 
 /** Steady steps of the shown rank, 0 if the summary does not say. */
@@ -114,7 +115,8 @@ function steps_of({ headline_rank, steady_steps }, rank) {
 }
 
 /** Gaps that link to their place in the timeline. */
-const gaps_of = (run, rank) => ({ ...gaps_view(run, rank), more: (frame, row) => html`<p
+const gaps_of = (run, rank, whole) => ({ ...gaps_view(run, rank, whole),
+  more: (frame, row) => html`<p
   class="row-links"><a
   href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
     value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
@@ -134,7 +136,7 @@ function Content({ run, rank, data }) {
       links=${links} steps=${steps_of(data.summary, rank)} whole=${is_whole(data)}
       range=${range} rank=${rank} />`}<//>
     ${card("idle_gaps", "Longest gaps", "work before and after, and activity of the host",
-      gaps_of(run, rank))}
+      gaps_of(run, rank, is_whole(data)))}
     ${card("launch_delays", "Launch delays", "cost of launches on the host", LAUNCH_DELAYS)}
     <div class="columns-2">
       ${card("stream_idle", "Idle streams", "classified as in Holistic Trace Analysis",

@@ -11,8 +11,11 @@ const kernel_cell = (key, run) => (row, frame) =>
 const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events with a gap
   between them.</p>`;
 
-/** The longest gaps of a run. @param {string} run @param {string} rank */
-export const gaps_view = (run, rank) => ({
+/**
+ * The longest gaps of a run.
+ * @param {string} run @param {string} rank @param {boolean} whole no step is marked
+ */
+export const gaps_view = (run, rank, whole) => ({
   id: "gaps",
   caption: "Longest gaps",
   sort: "-dur_ns",
@@ -26,7 +29,7 @@ export const gaps_view = (run, rank) => ({
     { key: "cause", label: "Cause", width_px: 190, className: "cause-cell" },
     { key: "dur_ns", label: "Length" },
     { key: "begin_ns", label: "Start", priority: 2 },
-    { key: "step", label: "Step", priority: 4 },
+    ...(whole ? [] : [{ key: "step", label: "Step", priority: 4 }]),
     { key: "host_event", label: "On the host", className: "mono clip short", width_px: 250 },
     { key: "host_kind", label: "Kind", priority: 4 },
     { key: "before", label: "Before", className: "mono clip short", width_px: 190, priority: 4,

@@ -91,11 +91,12 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
     html`<button type="button" class="kernel-name"
       onClick=${() => onpin(pin_of(slice))}><span class="swatch tint-${slice.tint}"
       aria-hidden="true"></span><${KernelText} name=${slice.name} /></button>`,
-    slice.class_name, slice.lane_name, ms(slice.dur_ns, 4), decimals(slice.begin_ns / 1e6, 6)]);
+    ms(slice.dur_ns, 4), decimals(slice.begin_ns / 1e6, 6), slice.class_name,
+    slice.lane_name]);
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}
       note="the view as a table">
     ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to be drawn
       separately. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
-      head=${["Name", "Class", "Lane", "Duration, ms", "Start, ms"]} texts=${3}
+      head=${["Name", "Duration, ms", "Start, ms", "Class", "Lane"]} figures=${2}
       rows=${rows} />`}<//>`;
 }

@@ -33,7 +33,7 @@ function use_last(resource) {
   return resource.data ?? (resource.problem ? null : last.current);
 }
 
-const between = ({ low_ns, high_ns }, whole) =>
+const between = ({ low_ns, high_ns }, whole = false) =>
   (low_ns === null ? `not known from one ${whole ? "recording" : "step"}`
     : range_text(low_ns, high_ns));
 
@@ -75,7 +75,7 @@ function Stair({ one, base, changes, onchange, whole }) {
   return html`<tr class=${nothing ? "whatif-nothing" : ""}>
     <th scope="row"><${Help} text=${one.help}>${one.title}<//></th>
     <td class="num" title=${`${one.gain_ns} ns`}>${nothing ? "nothing" : ms(one.gain_ns)}</td>
-    <td class="num whatif-wide">${nothing ? "" : between(one, whole)}</td>
+    ${!whole && html`<td class="num whatif-wide">${nothing ? "" : between(one)}</td>`}
     <td class="num" title=${`${one.staircase_ns} ns`}>${ms(one.staircase_ns)}</td>
     <td class="whatif-stair" aria-hidden="true"><span><span
       style=${{ width: `${(100 * one.staircase_ns) / base.step_ns}%` }}></span></span></td>
@@ -91,12 +91,13 @@ function Staircase({ title, reply, changes, onchange, whole }) {
       note="each by itself, and with all above it"><div class="table-region" role="group"
       tabindex="0" aria-label=${title}><table class="whatif-stairs"><thead><tr>
       <th scope="col">Change</th><th scope="col" class="num">Gain <span class="unit">ms</span></th>
-      <th scope="col" class="num whatif-wide">${whole ? "Recording" : "Step"} alone</th>
+      ${!whole && html`<th scope="col" class="num whatif-wide">Step alone</th>`}
       <th scope="col" class="num">With all above <span class="unit">ms</span></th>
       <th scope="col" class="whatif-stair" aria-hidden="true"></th>
       <th scope="col"><span class="visually-hidden">Choose</span></th></tr></thead>
     <tbody><tr><th scope="row">As recorded</th><td class="num"></td>
-      <td class="num whatif-wide"></td><td class="num">${ms(reply.base.step_ns)}</td>
+      ${!whole && html`<td class="num whatif-wide"></td>`}
+      <td class="num">${ms(reply.base.step_ns)}</td>
       <td class="whatif-stair" aria-hidden="true"><span><span style=${{ width: "100%" }}></span>
       </span></td><td></td></tr>
     ${reply.changes.map((one) => html`<${Stair} key=${one.change} one=${one} base=${reply.base}

@@ -18,6 +18,7 @@ import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
 import { profiles_lead } from "./work_leads.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { with_range, within } from "../run/range_model.mjs";
 import { RangeBar, RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
@@ -44,7 +45,7 @@ const MEASURED = [
 ];
 
 /** Columns of the table, for a run or for one rank, where columns across ranks have no meaning. */
-function columns_of(frame, { run, rank, range, opened, set_opened, of_rank }) {
+function columns_of(frame, { run, rank, range, opened, set_opened, of_rank, whole }) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
   const all = [
@@ -62,9 +63,11 @@ function columns_of(frame, { run, rank, range, opened, set_opened, of_rank }) {
     { key: "arch", label: "Arch", priority: 4, width_px: 72 },
     { key: "alignment", label: "Align", kind: "count", priority: 5, width_px: 66 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 },
+    ...(whole ? []
+      : [{ key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 }]),
     { key: "total_ns", label: "Total", kind: "ms" },
-    { key: "per_step_ns", label: "Per step", kind: "ms", priority: 2 },
+    ...(whole && of_rank ? [] : [{ key: "per_step_ns", kind: "ms", priority: 2,
+      label: whole ? "Typical rank" : "Per step" }]),
     { key: "window_share", label: "Share", kind: "share" },
     { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 4 },
     { key: "median_ns", label: "p50", kind: "call", priority: 2 },
@@ -118,9 +121,12 @@ const FACTS = [
   ...PROFILE_FACTS,
 ];
 
-function KernelDetail({ frame, row, href }) {
+const OF_STEPS = ["calls_per_step", "per_step_ns"];
+
+function KernelDetail({ frame, row, href, whole }) {
   const kernel = row_at(frame, row);
-  const facts = FACTS.filter(([, key]) => kernel[key] !== null && kernel[key] !== undefined);
+  const facts = FACTS.filter(([, key]) => kernel[key] !== null && kernel[key] !== undefined
+    && !(whole && OF_STEPS.includes(key)));
   return html`<div class="kernel-detail">
     <p class="kernel-full"><code>${kernel.name}</code><${CopyButton} text=${kernel.name}
       label="Copy name" /></p>
@@ -165,7 +171,7 @@ function Totals({ frame, rows }) {
     some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
 }
 
-function KernelTable({ run, reply, query, change, ranks, names, links }) {
+function KernelTable({ run, reply, query, change, ranks, names, links, whole }) {
   const [opened, set_opened] = useState(-1);
   const frame = useMemo(() => frame_of(reply), [reply]);
   const { q, sort } = query;
@@ -180,9 +186,9 @@ function KernelTable({ run, reply, query, change, ranks, names, links }) {
       names=${names} links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
       columns=${columns_of(frame, { run, rank: query.rank, range: query.range, opened, set_opened,
-        of_rank: query.rank !== "" || query.range !== "" || ranks.length < 2 })}
+        whole, of_rank: query.rank !== "" || query.range !== "" || ranks.length < 2 })}
       onsort=${(next) => change({ sort: next })} view="${q}|${exact_key}"
-      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row}
+      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} whole=${whole}
         href=${with_range(kernel_path(run, value_at(frame, "name", row), query.rank),
           query.range)} />`}
       empty=${html`<p class="empty-line">${frame.length === 0
@@ -201,7 +207,7 @@ function note_of({ rank, range }, ranks) {
 const use_kernels = (run, rank, range = "") =>
   use_api(address(run_api(run, "kernels"), { rank, range, format: "columns" }));
 
-function AllKernels({ run }) {
+function AllKernels({ run, whole }) {
   const [query, change] = use_query(DEFAULTS);
   const path = run_api(run, "kernels");
   const resource = use_kernels(run, query.rank, query.range);
@@ -212,7 +218,7 @@ function AllKernels({ run }) {
   return html`<${Card} title="Kernels" flush=${true}
       note=${note_of(query, ranks)}>
     <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} run=${run} reply=${reply}
-      query=${query}
+      query=${query} whole=${whole}
       change=${change} ranks=${ranks} names=${names} links=${links} />`}<//><//>`;
 }
 
@@ -222,7 +228,8 @@ function Grouped({ run, rank, range, by }) {
     frame=${frame_of(reply)} run=${run} rank=${rank} range=${range} by=${by} />`}<//>`;
 }
 
-function Content({ run, data: { summary, run: about } }) {
+function Content({ run, data }) {
+  const { summary, run: about } = data;
   const profiles = use_kernel_profiles(run, about.evidence > 0);
   const [{ group, rank, range }, change] = use_query({ group: "", rank: "", range: "" });
   const by_category = group === "category";
@@ -239,7 +246,8 @@ function Content({ run, data: { summary, run: about } }) {
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
           onchange=${(next) => change({ rank: next })}><${RangeBar} run=${run}
           rank=${rank} />${grouped}<//>`
-      : html`<${AllKernels} run=${run} /><${KernelProfiles} run=${run} table=${profiles} />`}`;
+      : html`<${AllKernels} run=${run} whole=${is_whole(data)} />
+        <${KernelProfiles} run=${run} table=${profiles} />`}`;
 }
 
 export default function Kernels({ route }) {
