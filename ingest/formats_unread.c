@@ -82,7 +82,8 @@ static enum format_likeness probe_headless(const struct format_sample *sample)
     return FORMAT_SURE;
 }
 
-// Tables below the lines in which nsys stats reports its progress, or in columns for people.
+// Tables below their title or the lines in which nsys stats reports its progress, or in columns for
+// people.
 static enum format_likeness probe_nsys_stats(const struct format_sample *sample)
 {
     static const char *const firsts[] = {"Generating SQLite file ", "Processing [",
@@ -90,9 +91,14 @@ static enum format_likeness probe_nsys_stats(const struct format_sample *sample)
     struct str head = sample->head;
     while (head.len && memchr(" \r\n", head.at[0], 3))
         head = (struct str){head.at + 1, head.len - 1};
+    bool title = str_find(head, STR("_sum):\n")) != SIZE_MAX ||
+                 str_find(head, STR("_trace):\n")) != SIZE_MAX;
+    if (str_starts_with(head, STR("** ")) && title)
+        return FORMAT_SURE;
     for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
         if (str_starts_with(head, str_of(firsts[i])))
-            return str_find(head, STR("Processing [")) != SIZE_MAX ? FORMAT_SURE : FORMAT_UNLIKE;
+            return title || str_find(head, STR("Processing [")) != SIZE_MAX ? FORMAT_SURE
+                                                                            : FORMAT_UNLIKE;
     return FORMAT_UNLIKE;
 }
 
@@ -216,7 +222,10 @@ const struct format formats_unread[] = {
      .what = "samples of nvidia-smi without the names of their columns",
      .advice = "record without noheader, or add the line of names on top"},
     NSYS_STATS("Time (%),Total Time (ns),"),
+    NSYS_STATS("\"Time (%)\",\"Total Time (ns)\","),
     NSYS_STATS("Start (ns),Duration (ns),"),
+    NSYS_STATS("Start (ns),End (ns),Duration (ns),"),
+    NSYS_STATS("API Start (ns),API Dur (ns),"),
     NSYS_STATS("Total (MB),Count,"),
     NSYS_STATS("Range,Style,Total Proj Time (ns),"),
     {.name = "nsys-stats",

@@ -94,6 +94,11 @@ static void tables_of_nsys_stats_are_known(void **state)
         "[cuda_gpu_kern_sum.py]...\nTime (%),Total Time (ns)\n",
         "\nNOTICE: Existing SQLite export found: a.sqlite\n\nProcessing [a.sqlite] with "
         "[cuda_gpu_trace.py]...\n",
+        "\"Time (%)\",\"Total Time (ns)\",\"Num Calls\"\n",
+        "API Start (ns),API Dur (ns),Queue Start (ns)\n",
+        "Start (ns),End (ns),Duration (ns),DurChild (ns)\n",
+        "Generating SQLite file a\n\n ** CUDA GPU MemOps (cuda_gpu_mem_size_sum):\n\nTotal (MB)\n",
+        "\n ** CUDA GPU Trace (cuda_gpu_trace):\n\n",
     };
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         assert_found(str_of(heads[i]), "a.csv", "nsys-stats");
