@@ -350,6 +350,8 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "paged_logits", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "convert_dq_to_16bits", NULL}, // cuDNN, as the next
+    {MATCH_FRONT, CATEGORY_ATTENTION, "qkv_tma_setup", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pagedkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "withkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "raggedkvcache", NULL},
@@ -452,6 +454,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_NORMALIZATION, "norm", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_fw", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_bw", NULL},
+    {MATCH_PART, CATEGORY_NORMALIZATION, "detail::lrn", NULL}, // cuDNN
     {MATCH_PART, CATEGORY_NORMALIZATION, "welford", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "gammabeta", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "rowwisemoments", NULL},

@@ -141,6 +141,8 @@ static const struct communication_rule {
     {"all2all", NULL, true},
     {"a2a_dispatch", NULL, true}, // pplx
     {"a2a_combine", NULL, true},
+    {"moea2adispatch", NULL, true}, // TensorRT-LLM
+    {"moea2acombine", NULL, true},
     {"epdispatch", NULL, true}, // MORI
     {"epcombine", NULL, true},
     {"uccl::", NULL, true},

@@ -101,6 +101,8 @@ static const struct category_sample kernel_rows[] = {
     {"_ZN5aiter31mla_a16w16_qh16_m16x4_n16x1_coexE", CATEGORY_ATTENTION},
     {"void deep_gemm::sm90_fp8_mqa_logits<64u, 128u>(unsigned int)", CATEGORY_ATTENTION},
     {"_indexer_fp8_paged_logits_kernel", CATEGORY_ATTENTION},
+    {"convert_dq_to_16bits_ragged", CATEGORY_ATTENTION},
+    {"qkv_tma_setup", CATEGORY_ATTENTION},
     {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u>(x)",
      CATEGORY_ATTENTION},
     {"void flashinfer::SinglePrefillWithKVCacheKernel<flashinfer::KernelTraits>(x)",
@@ -246,6 +248,8 @@ static const struct category_sample kernel_rows[] = {
      CATEGORY_NORMALIZATION},
     {"void cudnn::bn_fw_tr_1C11_singleread<float, 512, true, 1, 2, 0>(x)", CATEGORY_NORMALIZATION},
     {"void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 32, true, 1>(float)",
+     CATEGORY_NORMALIZATION},
+    {"void cudnn::detail::lrn_fw_Nd_kernel<__half, float, true, false>(cudnnTensorStruct)",
      CATEGORY_NORMALIZATION},
     {"void welford_kernel_c_last<c10::BFloat16, float, float, 4>(x)", CATEGORY_NORMALIZATION},
     {"void at::native::(anonymous namespace)::GammaBetaBackwardCUDAKernelTemplate<c10::BFloat16, "
