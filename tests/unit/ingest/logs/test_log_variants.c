@@ -463,7 +463,7 @@ static void faults_of_gpus_links_and_launchers_are_kept(void **state)
         "amdgpu 0000:0c:00.0: amdgpu: GPU reset begin!",
         "Out of memory: Killed process 4242 (python3) total-vm:1kB",
         "ib.c:1 NCCL WARN NET/IB : Got completion from peer 10.0.0.1<4> with status=12",
-        "torch/distributed/api.py:826] failed (exitcode: -9) local_rank: 3 (pid: 7) of binary: p",
+        "failed (exitcode: -9) local_rank: 3 (pid: 7) of binary: p",
     };
     read_file(STR("[ 1843.1] NVRM: Xid (PCI:0000:dc:00): 79, GPU has fallen off the bus.\n"
                   "[ 1843.2] NVRM: Xid (PCI:0000:ed:00): 45, pid=7, name=python3, Ch 00000001\n"
