@@ -215,6 +215,27 @@ static const struct log_field prime_rl[] = {
     {"MFU", LOG_MFU, PERCENT, NULL},    {"Peak Mem.", LOG_MEMORY_BYTES, GIB, NULL},
 };
 
+// PyTorch's ImageNet example, Swin Transformer and theirs: now, and in parentheses the mean.
+// Their "Speed" is of all GPUs with some and of one with others.
+static const struct log_field averages[] = {
+    {"Time", LOG_STEP_S, 1, "s"},          {"time", LOG_STEP_S, 1, "s"},
+    {"Loss", LOG_LOSS, 1, NULL},           {"loss", LOG_LOSS, 1, NULL},
+    {"LR", LOG_LEARNING_RATE, 1, NULL},    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL}, {"mem", LOG_MEMORY_BYTES, MIB, "MB"},
+};
+
+// Iterations are micro batches.
+static const struct log_field litgpt[] = {
+    {"loss train", LOG_LOSS, 1, NULL},
+    {"iter time", LOG_STEP_S, MS, NULL},
+};
+
+static const struct log_field verl_sft[] = {
+    {"train/loss", LOG_LOSS, 1, NULL},        {"train/grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"train/lr", LOG_LEARNING_RATE, 1, NULL}, {"train/lr(1e-3)", LOG_LEARNING_RATE, 1e-3, NULL},
+    {"train/time(s)", LOG_STEP_S, 1, NULL},
+};
+
 // The share of the peak that verl prints is that of the update alone.
 static const struct log_field verl[] = {
     {"timing_s/step", LOG_STEP_S, 1, NULL},
@@ -515,6 +536,36 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_WORDS,
      .needs = BIT(LOG_STEP_S),
      FIELDS(verl)},
+    {.name = "verl-sft",
+     .source = "verl",
+     .mark = " - train/loss:",
+     .steps = {"step:"},
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(verl_sft)},
+    {.name = "litgpt",
+     .source = "litgpt",
+     .mark = " | loss train: ",
+     .steps = {"| iter "},
+     .style = LOG_BARS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(litgpt)},
+    {.name = "averages",
+     .source = "pytorch-examples",
+     .mark = "Epoch: [",
+     .in_epoch = "][",
+     .epoch = "Epoch: [",
+     .style = LOG_MEANS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(averages)},
+    {.name = "averages",
+     .source = "swin",
+     .mark = "Train: [",
+     .in_epoch = "][",
+     .epoch = "Train: [",
+     .style = LOG_MEANS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_STEP_S),
+     FIELDS(averages)},
     {.name = "fairseq",
      .source = "fairseq",
      .mark = "\"num_updates\": ",

@@ -35,6 +35,8 @@ const struct log_event_row log_event_rows[] = {
      .kind = LOG_EVALUATION,
      .loss = "'eval_loss':",
      .duration = "'eval_runtime':"},
+    // verl's trainer of fine-tuning
+    {.mark = "val/loss:", .kind = LOG_EVALUATION, .loss = "val/loss:"},
     {.mark = "[val] name ", .kind = LOG_EVALUATION, .loss = "| loss "},
     // faults
     {.mark = "CUDA out of memory", .kind = LOG_FAULT},

@@ -40,6 +40,34 @@ static bool next_word(struct log_fields *fields, struct str *key, struct str *va
     return len < rest.len || fields->ended;
 }
 
+static struct str word_of(struct str text)
+{
+    size_t len = 0;
+    while (len < text.len && text.at[len] != ' ' && text.at[len] != '\t')
+        len++;
+    return (struct str){text.at, len};
+}
+
+// The next word that a number follows, without a colon at its end.
+static bool next_number(struct log_fields *fields, struct str *key, struct str *value)
+{
+    for (;;) {
+        struct str rest = log_trim(fields->rest);
+        *key = word_of(rest);
+        fields->rest = log_from(rest, key->len);
+        rest = log_trim(fields->rest);
+        *value = word_of(rest);
+        if (value->len == 0)
+            return false;
+        bool number = str_is_digit(*value->at) || (value->len > 1 && memchr("-+.", *value->at, 3));
+        if (number && !str_is_digit(*key->at) && *key->at != '(') {
+            key->len -= key->at[key->len - 1] == ':';
+            fields->rest = log_from(rest, value->len);
+            return fields->rest.len || fields->ended;
+        }
+    }
+}
+
 // --- pieces -------------------------------------------------------------------------------------
 
 static struct str unquoted(struct str text)
@@ -95,6 +123,8 @@ bool log_fields_next(struct log_fields *fields, struct str *key, struct str *val
 {
     if (fields->style == LOG_WORDS || fields->style == LOG_SETS)
         return next_word(fields, key, value);
+    if (fields->style == LOG_MEANS)
+        return next_number(fields, key, value);
     if (fields->rest.len == 0)
         return false;
     const char *end = find(fields->rest, between_pieces(fields->style));

@@ -16,6 +16,7 @@ enum log_style {
     LOG_DICT,   // "'loss': 2.09, 'learning_rate': '5e-05'", within the braces
     LOG_LINE,   // "Total step time: 21.50s": one to a line
     LOG_ASSIGN, // "train/CE loss=2.31": one to a line
+    LOG_MEANS,  // "Time 0.550 (1.315)\tLoss 6.7401 (6.8409)": a word before each number
 };
 
 struct log_fields {

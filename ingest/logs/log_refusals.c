@@ -54,5 +54,7 @@ const char *log_refusal_of(struct str head)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_find(head, str_of(known[i].has)) != SIZE_MAX)
             return known[i].message;
-    return "found text without a training step in it, expected the log of a training job";
+    return "found text without a training step in it, expected the log of a training job: of a "
+           "program whose log is not read send its metrics, events.out.tfevents.* or JSON lines "
+           "with step";
 }

@@ -140,6 +140,41 @@ static const struct printed printed[] = {
      1,
      80,
      {{LOG_STEP_S, 1.5}, {LOG_TOKENS_PER_S, 2645.8}}},
+    // averages: now, and the mean in parentheses; steps count within an epoch
+    {"Epoch: [0][10/50]\tTime  0.500 ( 1.500)\tData  0.250 ( 0.500)\tLoss 6.7500e+00 "
+     "(6.8750e+00)\tAcc@1   0.78 (  0.27)\nEpoch: [2][10/50]   Time 0.250 (1.500)      Data 0.125 "
+     "(0.250)      Loss 6.5000 (6.8750)    Prec@1 6.250 (1.374)\nTest: [ 0/9]\tTime 2.341 "
+     "(2.341)\tLoss 1.5 (1.5)\tAcc@1 71.8 (71.8)\n",
+     "pytorch-examples",
+     2,
+     110,
+     {{LOG_STEP_S, 0.25}, {LOG_LOSS, 6.5}}},
+    {"[2026-01-01 09:05:16 tiny] (main.py 226): INFO Train: [1/300][20/50]\teta 0:10:52 lr "
+     "0.000750\ttime 0.6250 (0.6516)\tloss 6.5000 (6.3074)\tgrad_norm 2.5000 (3.5000)\tmem "
+     "14764MB\n",
+     "swin",
+     1,
+     70,
+     {{LOG_LEARNING_RATE, 0.00075},
+      {LOG_STEP_S, 0.625},
+      {LOG_LOSS, 6.5},
+      {LOG_GRAD_NORM, 2.5},
+      {LOG_MEMORY_BYTES, 14764.0 * MIB}}},
+    // litgpt, of whose iterations several may be one step of the optimizer
+    {"Epoch 1 | iter 50 step 10 | loss train: 2.750, val: n/a | iter time: 112.50 ms (step) "
+     "remaining time: 0:01:54\n",
+     "litgpt",
+     1,
+     50,
+     {{LOG_LOSS, 2.75}, {LOG_STEP_S, 0.1125}}},
+    // verl's trainer of fine-tuning: in thousandths, of which all digits may be zeros
+    {"step:1 - train/loss:1.500 - train/lr(1e-3):0.000 - train/time(s):1.500\n"
+     "step:2 - train/loss:1.250 - train/grad_norm:0.5 - train/lr(1e-3):0.010 - "
+     "train/time(s):1.250\n",
+     "verl",
+     2,
+     2,
+     {{LOG_LOSS, 1.25}, {LOG_GRAD_NORM, 0.5}, {LOG_LEARNING_RATE, 1e-5}, {LOG_STEP_S, 1.25}}},
     // prime-rl, which prints 0 for a rate that it does not know yet
     {"02:40:52 SUCCESS Step 7 | Time: 5.00s | Loss: 12.2500 | Grad. Norm: 28.0000 | LR: 1.00e-06 "
      "| Throughput: 4000 tokens/s | MFU: 1.5% | Peak Mem.: 5.5/23.7 GiB (23.2%) | Max Vio: 1.0\n",
