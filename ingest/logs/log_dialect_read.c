@@ -98,11 +98,12 @@ static bool is_rounded_away(const struct log_field *field, double number, struct
            str_find(value, STR("E")) == SIZE_MAX && str_find(value, STR("e")) == SIZE_MAX;
 }
 
-// What a program prints while it has no rate yet.
-static bool is_no_rate(const struct log_field *field, double number)
+// What a program prints while it has no rate yet, or does not see the memory of its device.
+static bool is_none(const struct log_field *field, double number)
 {
-    return number == 0 && (field->value == LOG_TOKENS_PER_S || field->value == LOG_MFU ||
-                           field->value == LOG_JOB_TOKENS_PER_S);
+    return number == 0 &&
+           (field->value == LOG_TOKENS_PER_S || field->value == LOG_MFU ||
+            field->value == LOG_JOB_TOKENS_PER_S || field->value == LOG_MEMORY_BYTES);
 }
 
 // False if the value is garbled.
@@ -119,10 +120,12 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
         return found == LOG_NO_NUMBER;
     number *= field->scale * factor;
-    if (field->value < 0)
+    if (field->value == LOG_LOSS_IF_ANY && number != -1)
+        log_step_set(step, LOG_LOSS, number);
+    if (field->value == LOG_STEPS_PER_S || field->value == LOG_ALL_STEPS_PER_S)
         take_rate(field->value, number, step);
     if (field->value < 0 || (field->value == LOG_MFU && number < 0) ||
-        is_rounded_away(field, number, value) || is_no_rate(field, number))
+        is_rounded_away(field, number, value) || is_none(field, number))
         return true;
     if (has) // of several figures of memory the highest
         number = fmax(number, step->values[field->value]);

@@ -55,14 +55,10 @@ static const struct log_field megatron[] = {
 };
 
 static const struct log_field torchtitan[] = {
-    {"loss", LOG_LOSS, 1, NULL},
-    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
-    {"memory", LOG_MEMORY_BYTES, GIB, BYTES},
-    {"tps", LOG_TOKENS_PER_S, 1, NULL},
-    {"wps", LOG_TOKENS_PER_S, 1, NULL},
-    {"tflops", LOG_TFLOPS, 1, NULL},
-    {"mfu", LOG_MFU, PERCENT, NULL},
-    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"loss", LOG_LOSS_IF_ANY, 1, NULL},       {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"memory", LOG_MEMORY_BYTES, GIB, BYTES}, {"tps", LOG_TOKENS_PER_S, 1, NULL},
+    {"wps", LOG_TOKENS_PER_S, 1, NULL},       {"tflops", LOG_TFLOPS, 1, NULL},
+    {"mfu", LOG_MFU, PERCENT, NULL},          {"lr", LOG_LEARNING_RATE, 1, NULL},
 };
 
 static const struct log_field deepspeed[] = {
@@ -401,7 +397,7 @@ const struct log_dialect log_dialects[] = {
      .steps = {"step:"},
      .not_after = "validate ",
      .style = LOG_WORDS,
-     .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
+     .needs = BIT(LOG_TOKENS_PER_S),
      FIELDS(torchtitan)},
     {.name = "deepspeed",
      .source = "deepspeed",

@@ -13,6 +13,7 @@ enum {
     LOG_ITS_STEP = -2,        // the number of the step
     LOG_STEPS_PER_S = -3,     // since the last line
     LOG_ALL_STEPS_PER_S = -4, // since the job began
+    LOG_LOSS_IF_ANY = -5,     // -1 of a stage of the pipeline that has none
 };
 
 // A figure: number times scale.

@@ -160,6 +160,14 @@ static const struct printed printed[] = {
       {LOG_LOSS, 6.5},
       {LOG_GRAD_NORM, 2.5},
       {LOG_MEMORY_BYTES, 14764.0 * MIB}}},
+    // torchtitan on a stage of the pipeline that has no loss, and a device whose memory it does
+    // not see
+    {"[rank0]:[titan] 2026-01-16 16:32:01,123 - root - INFO - step:  1  loss: -1.0000  memory:  "
+     "0.00GiB(0.00%)  tps: 8,192  tflops: 2.50  mfu: 0.25%\n",
+     "torchtitan",
+     1,
+     1,
+     {{LOG_TOKENS_PER_S, 8192}, {LOG_TFLOPS, 2.5}, {LOG_MFU, 0.0025}}},
     // litgpt, of whose iterations several may be one step of the optimizer
     {"Epoch 1 | iter 50 step 10 | loss train: 2.750, val: n/a | iter time: 112.50 ms (step) "
      "remaining time: 0:01:54\n",
