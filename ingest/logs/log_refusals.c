@@ -6,6 +6,10 @@
     "utilization.gpu,memory.used,memory.total,power.draw,clocks.sm,temperature.gpu --format=csv " \
     "-l 1 > FILE.csv"
 
+#define AMD_SMI                                                                              \
+    "record it while the job runs: amd-smi metric -u -p -c -t -m --csv -w 1 > FILE.csv, or " \
+    "while sleep 1; do rocm-smi -u -P --showmemuse --json >> FILE.json; done"
+
 #define HOST ": send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
 #define LINKS                                                                          \
     ": for links, send the output of nccl-tests, rccl-tests, nvbandwidth or perftest " \
@@ -20,6 +24,9 @@ const char *log_refusal_of(struct str head)
                       "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
         {"| NVIDIA-SMI ", "found what nvidia-smi prints of one moment: " NVIDIA_SMI},
         {"NVSMI LOG", "found what nvidia-smi -q prints of one moment: " NVIDIA_SMI},
+        {"GFX_ACTIVITY: ", "found what amd-smi metric prints of one moment: " AMD_SMI},
+        {"| AMD-SMI ", "found what amd-smi prints of one moment: " AMD_SMI},
+        {"ROCm System Management Interface", "found what rocm-smi prints of one moment: " AMD_SMI},
         {"GPU available: ", "found a log of Lightning, whose progress bar leaves no step in a "
                             "file: upload what its logger writes, metrics.csv or "
                             "events.out.tfevents.*, mostly in lightning_logs/version_N"},
@@ -29,6 +36,7 @@ const char *log_refusal_of(struct str head)
          "Flight Recorder dumps"},
         {"P2P Connectivity Matrix", "found what p2pBandwidthLatencyTest prints" LINKS},
         {"# OSU MPI", "found what OSU micro-benchmarks print" LINKS},
+        {"Time, us      ", "found what ucc_perftest prints" LINKS},
         {"procs -----------memory", "found samples of vmstat" HOST},
         {"avg-cpu:  %user", "found samples of iostat" HOST},
         {" %system  %guest ", "found samples of pidstat" HOST},

@@ -499,6 +499,9 @@ static void what_is_no_log_says_what_to_send(void **state)
     (void)state;
     assert_refused(STR("n1:4110:4110 [0] NCCL INFO Bootstrap : Using ib0\n"), "NCCL_DEBUG=INFO");
     assert_refused(STR("procs -----------memory---------- ---swap--\n"), "vmstat");
+    assert_refused(STR("GPU: 0\n    USAGE:\n        GFX_ACTIVITY: 0 %\n"), "--csv -w 1");
+    assert_refused(STR("=== ROCm System Management Interface ===\n"), "--showmemuse --json");
+    assert_refused(STR("  Count    Size      Time, us        Bandwidth, GB/s\n"), "nvbandwidth");
     assert_refused(STR("# OSU MPI-CUDA Allreduce Latency Test v7.5\n"), "nccl-tests");
     assert_refused(STR("Job ID: 8812\nCPU Efficiency: 6.03% of 01:01:01\n"), "use sacct");
     assert_refused(STR("Process 7: python train.py\nThread 7 (idle): \"MainThread\"\n"),
