@@ -267,14 +267,25 @@ static void tell_plan(const struct retention_plan *plan)
                  (unsigned long long)plan->over_bytes);
 }
 
-static bool apply_rules(struct care *care, struct arena *arena, struct err *err)
+// A rule for sizes wants those of all.
+static bool list_candidates(const struct care *care, int64_t now_ns, struct arena *arena,
+                            struct stored_list *list, struct err *err)
 {
     const struct intake *intake = &care->config.intake;
+    const struct retention_rules *rules = &care->config.retention;
+    return rules->size_bytes
+               ? stored_runs_list(intake->store, blob_stored(intake->blobs), STORED_ALL, arena,
+                                  list, err)
+               : store_list_old(intake->store, now_ns - rules->days * DAY_NS, arena, list, err);
+}
+
+static bool apply_rules(struct care *care, struct arena *arena, struct err *err)
+{
     struct stored_list list;
     struct retention_plan plan;
-    if (!stored_runs_list(intake->store, blob_stored(intake->blobs), STORED_ALL, arena, &list,
-                          err) ||
-        !retention_plan(&care->config.retention, &list, clock_wall_ns(), arena, &plan, err))
+    int64_t now_ns = clock_wall_ns();
+    if (!list_candidates(care, now_ns, arena, &list, err) ||
+        !retention_plan(&care->config.retention, &list, now_ns, arena, &plan, err))
         return false;
     tell_plan(&plan);
     return move_to_bin(care, &list, &plan, err);

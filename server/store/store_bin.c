@@ -335,3 +335,20 @@ bool store_list_stored(struct store *store, enum stored_which which, struct aren
             list);
     return txn_end(&txn, ok, err);
 }
+
+bool store_list_old(struct store *store, int64_t before_ns, struct arena *arena,
+                    struct stored_list *list, struct err *err)
+{
+    struct txn txn;
+    *list = (struct stored_list){0};
+    if (!txn_begin(store, DB_READ, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db,
+                  SELECT_RUNS "FROM stored_run WHERE deleted_ns IS NULL AND (project, series) IN "
+                              "(SELECT project, series FROM run WHERE created_ns < ?) "
+                              "ORDER BY max(created_ns, coalesce(restored_ns, 0)), id",
+                  err);
+    sql_bind_i64(&stmt, before_ns);
+    return txn_end(&txn, read_runs(stmt, arena, list), err);
+}

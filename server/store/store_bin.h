@@ -56,5 +56,9 @@ enum stored_which { STORED_IN_BIN, STORED_ALL };
 // bytes counts uploaded files only; the caller adds the traces made from them.
 MUST_CHECK bool store_list_stored(struct store *store, enum stored_which which, struct arena *arena,
                                   struct stored_list *list, struct err *err);
+// Of series that have a run from before a time, without bytes and without the bin: only among
+// these may one be too old.
+MUST_CHECK bool store_list_old(struct store *store, int64_t before_ns, struct arena *arena,
+                               struct stored_list *list, struct err *err);
 
 #endif

@@ -487,6 +487,7 @@ static inline void throw_away_and_restore(struct fixture *f, struct str run_id)
     assert_ok(f, store_bin_run(f->store, run_id, STORE_ANY, STR("me"), &f->err));
     assert_ok(f, store_list_stored(f->store, STORED_IN_BIN, &f->arena, &list, &f->err));
     assert_ok(f, store_list_stored(f->store, STORED_ALL, &f->arena, &list, &f->err));
+    assert_ok(f, store_list_old(f->store, 1000, &f->arena, &list, &f->err));
     assert_ok(f, store_find_in_bin(f->store, run_id, &f->arena, &run, &f->err));
     assert_ok(f, store_next_in_bin(f->store, INT64_MAX, &f->arena, &run, &found, &f->err));
     assert_ok(f, store_restore_run(f->store, run_id, &f->err));

@@ -90,6 +90,30 @@ static void nothing_but_the_bin_sees_a_deleted_run(void **state)
     assert_int_equal(stored(f, STORED_ALL).count, 3);
 }
 
+static void add_at(struct fixture *f, struct str name, int64_t created_ns)
+{
+    struct run run;
+    struct run_request request = {.name = name, .world_size = STORE_ANY, .created_ns = created_ns};
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+}
+
+// Retention looks at no others.
+static void only_series_with_an_old_run_are_looked_at(void **state)
+{
+    struct fixture *f = *state;
+    struct stored_list list;
+    add_at(f, STR("a@1"), 1000);
+    add_at(f, STR("a@2"), 3000);
+    add_at(f, STR("b@1"), 3000);
+    assert_ok(f, store_list_old(f->store, 2000, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 2);
+    assert_text(list.runs[0].name, "a@1");
+    assert_text(list.runs[1].name, "a@2");
+    bin(f, "a@1");
+    assert_ok(f, store_list_old(f->store, 2000, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 0);
+}
+
 static void a_restored_run_is_as_it_was(void **state)
 {
     struct fixture *f = *state;
@@ -313,6 +337,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_but_the_bin_sees_a_deleted_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_series_with_an_old_run_are_looked_at, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_restored_run_is_as_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_run_takes_its_series_along_and_brings_it_back,
                                         set_up, tear_down),
