@@ -30,7 +30,7 @@ test("steps take as long as the clock said while recording", async () => {
 test("the share of the host is given with the profiler and without", async () => {
   const { title, cost_ns, evidence } = await finding("small", "launch_bound");
   const [, share, least] = title.match(/\(([\d.]+) %, (\d+) % or more without the profiler\)/);
-  assert.match(JSON.stringify(evidence), /1855 operators were recorded per step/);
+  assert.match(JSON.stringify(evidence), /1,855 operators were recorded per step/);
   // By the clock a step without the time of its kernels, which the profiler does not change.
   const [step] = truth.jobs.small.block_mean_step_ns.sort((a, b) => a - b).slice(2);
   const busy = mean((await tables("small")).steps.map((row) => row.busy_ns));
