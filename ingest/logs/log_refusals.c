@@ -54,6 +54,9 @@ const char *log_refusal_of(struct str head)
                         "-f speedscope -o FILE.json --pid PID"},
         {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "
                           "writes with --use_tensorboard, events.out.tfevents.*"},
+        {", step_loss=",
+         "found progress bars of diffusers, which are not read: send what it writes "
+         "of itself, events.out.tfevents.* in logs"},
         {"/step - ", "found progress bars of Keras, which count the batches of an epoch: send what "
                      "its CSVLogger or TensorBoard callback writes"},
         {"GPU_mem ", "found the table of epochs that Ultralytics prints, without a step: send "
