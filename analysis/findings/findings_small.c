@@ -4,7 +4,6 @@
 #include "analysis/comm/comm_calls.h"
 #include "analysis/findings/findings.h"
 
-
 struct small {
     const struct facts *facts;
     struct comm_calls calls;

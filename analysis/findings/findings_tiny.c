@@ -3,7 +3,6 @@
 #include "analysis/findings/findings.h"
 #include "analysis/trace/short_kernels.h"
 
-
 struct tiny {
     const struct finding_case *the_case;
     int64_t owned_ns, wait_ns, calls, short_calls;

@@ -4,7 +4,6 @@
 #include "analysis/report/tables.h"
 #include "analysis/ranks/run_links.h"
 
-
 // Exposed transfer of a row per rank and step.
 static double exposed_ns(const struct run_case *the_case, const struct table *waits, size_t row)
 {
