@@ -57,6 +57,9 @@ const char *log_refusal_of(struct str head)
         {", step_loss=",
          "found progress bars of diffusers, which are not read: send what it writes "
          "of itself, events.out.tfevents.* in logs"},
+        {" updt_s:",
+         "found a log of LeRobot, which rounds the numbers of its steps: send its metrics, "
+         "run.scan_history() of W&B as JSON lines"},
         {"/step - ", "found progress bars of Keras, which count the batches of an epoch: send what "
                      "its CSVLogger or TensorBoard callback writes"},
         {"GPU_mem ", "found the table of epochs that Ultralytics prints, without a step: send "

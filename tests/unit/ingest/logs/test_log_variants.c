@@ -514,6 +514,8 @@ static void what_is_no_log_says_what_to_send(void **state)
     assert_refused(STR("Train epoch [1/1]: 50%|#| 1/2 [00:02<00:02, pg=0.1]\n"), "tensorboard");
     assert_refused(STR("Steps: 1%| | 1/9 [00:04<08:00, 4.8s/it, lr=1e-5, step_loss=0.06]\n"),
                    "in logs");
+    assert_refused(STR("train.py:6 step:1K smpl:9K loss:0.064 lr:3.0e-05 updt_s:0.094\n"),
+                   "rounds");
     assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");
 }
 
