@@ -122,16 +122,20 @@ static const char *tell_waits(const struct finding_case *the_case, const struct 
     return evidence_end(&evidence, the_case->arena, err);
 }
 
-// "52.7 %, 25.1 % or more without the profiler".
+// "52.7 %, 25 % or more without the profiler", or "3.6 %, perhaps none without the profiler".
 static void put_share(const struct finding_case *the_case, const struct finding *finding,
                       bool recorded, char text[80])
 {
     int64_t recording = recorded ? recording_ns(the_case, finding) : 0;
     int at = snprintf(text, 80, "%.1f %%", findings_percent(the_case, finding->cost_ns));
-    if (recording && recording < the_case->step_ns)
-        snprintf(text + at, 80 - (size_t)at, ", %.0f %% or more without the profiler",
-                 100 * (double)(finding->cost_ns - recording) /
-                     (double)(the_case->step_ns - recording));
+    if (!recording || recording >= the_case->step_ns)
+        return;
+    double rest =
+        100 * (double)(finding->cost_ns - recording) / (double)(the_case->step_ns - recording);
+    if (rest < 0.5)
+        snprintf(text + at, 80 - (size_t)at, ", perhaps none without the profiler");
+    else
+        snprintf(text + at, 80 - (size_t)at, ", %.0f %% or more without the profiler", rest);
 }
 
 static bool check_causes(const struct finding_case *the_case, const struct causes *causes,
