@@ -53,12 +53,17 @@ struct name_text reason_label(struct str kernel)
     return text;
 }
 
-struct name_text reason_count(double count)
+struct count_text reason_count(double count)
 {
-    struct name_text text;
     bool whole = fabs(count - nearbyint(count)) < 0.005;
-    snprintf(text.text, sizeof text.text, whole ? "%.0f" : "%.1f", count);
-    return text;
+    return mean_text(count, whole ? 0 : 1);
+}
+
+void reason_say_calls(double base, double cand, struct words *words)
+{
+    struct count_text now = reason_count(cand);
+    words_say(words, "%s call%s per step instead of %s", now.text,
+              strcmp(now.text, "1") == 0 ? "" : "s", reason_count(base).text);
 }
 
 // Copies the numbers of one list; returns how many bytes it read.

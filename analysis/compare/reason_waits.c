@@ -97,8 +97,7 @@ static bool say_more_calls(const struct reason_case *the_case, struct words *wor
     bool more = the_case->reason->ns[CAND] > the_case->reason->ns[BASE];
     if (!(base > 0 && cand > 0) || !(more ? cand > ALIKE * base : base > ALIKE * cand))
         return false;
-    words_say(words, "%s calls per step instead of %s", reason_count(cand).text,
-              reason_count(base).text);
+    reason_say_calls(base, cand, words);
     return true;
 }
 

@@ -155,8 +155,7 @@ static bool say_calls(const struct reason_case *the_case, struct words *words)
     double explained = effect_ns / (double)delta_of(reason);
     if (explained < MOST_OF || explained > 1 / MOST_OF)
         return false;
-    words_say(words, "%s calls per step instead of %s", reason_count(cand).text,
-              reason_count(base).text);
+    reason_say_calls(base, cand, words);
     return true;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/compare/compare_pair.h"
 #include "analysis/compare/words.h"
+#include "analysis/stats/time_text.h"
 
 #define REASON_NONE SIZE_MAX
 
@@ -67,7 +68,7 @@ struct reason_case {
     struct reason_rate rates[SIDES]; // of the detail
     bool same_gpu;                   // or unknown
     struct str gpus[SIDES];          // short names; "" if unknown
-    char names[SIDES][32];           // "H100" and "MI300X", or "the base" and "the candidate"
+    char names[SIDES][48];           // "H100" and "MI300X", or "the base" and "the candidate"
     struct kernel_pace *paces;       // of the same GPU
     size_t pace_count;
 };
@@ -125,7 +126,10 @@ struct name_text reason_shown(struct str name);
 // Shapes as "8x4096, 4096x4096": the first tensors only.
 struct name_text reason_shapes(struct str dims);
 
-// "12" or "12.5".
-struct name_text reason_count(double count);
+// "12" or "1,234.5".
+struct count_text reason_count(double count);
+
+// "2 calls per step instead of 1,275".
+void reason_say_calls(double base, double cand, struct words *words);
 
 #endif

@@ -56,7 +56,10 @@ static bool starts_with_variant(struct str text)
 struct str gpu_name_short(struct str name)
 {
     static const char *const makers[] = {"NVIDIA ", "AMD ", "Instinct ", "GeForce ", "Tesla "};
+    static const char end[] = " GPU";
     struct str shorter = name;
+    if (shorter.len > sizeof end && memcmp(shorter.at + shorter.len - 4, end, 4) == 0)
+        shorter.len -= sizeof end - 1;
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
         if (str_starts_with(shorter, str_of(makers[i])))
             shorter = (struct str){shorter.at + strlen(makers[i]), shorter.len - strlen(makers[i])};

@@ -271,7 +271,7 @@ export const plural_of = (list, word) =>
 export function short_gpu(gpu) {
   if (!gpu) return NONE;
   return gpu.replace(/^(NVIDIA|AMD)\s+(Instinct\s+|GeForce\s+|Tesla\s+)?/, "")
-    .replace(/[\s-]+(SXM\d*|PCIe|HBM\w*|\d+\s?GB).*$/i, "") || gpu;
+    .replace(/[\s-]+(SXM\d*|PCIe|HBM\w*|\d+\s?GB).*$|\sGPU$/i, "") || gpu;
 }
 
 /** A code version in short: the first ten digits of a hash, else as given. */

@@ -147,6 +147,11 @@ static void more_calls_are_the_reason_if_they_explain_it(void **state)
                 (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 4, 8 * MS});
     assert_why(&bench, 0, "calls", "4 calls per step instead of 2");
     bench_end(&bench);
+    compare_two(
+        &bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 1275, 8 * MS},
+        (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 1, 8 * MS / 1275});
+    assert_why(&bench, 0, "calls", "1 call per step instead of 1,275");
+    bench_end(&bench);
 }
 
 static void other_shapes_are_named(void **state)

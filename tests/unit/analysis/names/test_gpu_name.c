@@ -36,11 +36,26 @@ static void an_unknown_device_keeps_what_was_recorded(void **state)
     assert_name("", 0, 0, "");
 }
 
+static void assert_short(const char *name, const char *expected)
+{
+    assert_true(str_equal(gpu_name_short(str_of(name)), str_of(expected)));
+}
+
+static void a_short_name_leaves_out_makers_and_variants(void **state)
+{
+    (void)state;
+    assert_short("NVIDIA H100 80GB HBM3", "H100");
+    assert_short("AMD Instinct MI300X VF", "MI300X");
+    assert_short("NVIDIA RTX 5000 Ada Generation Laptop GPU", "RTX 5000 Ada Generation Laptop");
+    assert_short("GPU", "GPU");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_device_without_a_name_is_recognized),
         cmocka_unit_test(a_name_of_its_own_is_kept),
+        cmocka_unit_test(a_short_name_leaves_out_makers_and_variants),
         cmocka_unit_test(an_unknown_device_keeps_what_was_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,8 @@ test("a device is named without its vendor and memory", () => {
   assert.equal(format.short_gpu("AMD Instinct MI300X"), "MI300X");
   assert.equal(format.short_gpu("NVIDIA H100 80GB HBM3"), "H100");
   assert.equal(format.short_gpu("Tesla V100-SXM2-16GB"), "Tesla V100");
+  assert.equal(format.short_gpu("NVIDIA RTX 5000 Ada Generation Laptop GPU"),
+    "RTX 5000 Ada Generation Laptop");
   assert.equal(format.short_gpu(null), "–");
 });
 
