@@ -45,8 +45,8 @@ static bool say_replaced(const struct reason_case *the_case, struct words *words
     if (!title.len)
         title = reason_main_kernel(the_case, reason, CAND);
     words_say(words, "%s runs %s in its place, %s per step instead of %s", the_case->names[CAND],
-              reason_kernel(title).text, time_text(reason->ns[CAND]).text,
-              time_text(reason->ns[BASE]).text);
+              reason_kernel(title).text, time_text_beside(reason->ns[CAND], reason->ns[BASE]).text,
+              time_text_beside(reason->ns[BASE], reason->ns[CAND]).text);
     return true;
 }
 
@@ -215,8 +215,8 @@ static bool say_kernel(const struct reason_case *the_case, struct words *words)
     if (strcmp(labels[BASE].text, labels[CAND].text) == 0)
         return false;
     words_say(words, "%s runs %s, %s runs %s: a call takes %s instead of %s", the_case->names[BASE],
-              labels[BASE].text, the_case->names[CAND], labels[CAND].text, time_text(cand_ns).text,
-              time_text(base_ns).text);
+              labels[BASE].text, the_case->names[CAND], labels[CAND].text,
+              time_text_beside(cand_ns, base_ns).text, time_text_beside(base_ns, cand_ns).text);
     return true;
 }
 
@@ -255,7 +255,8 @@ static bool say_slower(const struct reason_case *the_case, struct words *words)
                           reason_main_kernel(the_case, the_case->detail, CAND));
     words_say(words, "a call%s takes ", same ? " of the same kernel" : "");
     say_factor(factor, words);
-    words_say(words, ", %s instead of %s", time_text(cand_ns).text, time_text(base_ns).text);
+    words_say(words, ", %s instead of %s", time_text_beside(cand_ns, base_ns).text,
+              time_text_beside(base_ns, cand_ns).text);
     say_pace(the_case, factor, words);
     return true;
 }
@@ -372,7 +373,8 @@ const char *reason_say_work(const struct reason_case *the_case, struct words *wo
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].say(the_case, words))
             return rules[i].word;
-    words_say(words, "it takes %s per step instead of %s", time_text(reason->ns[CAND]).text,
-              time_text(reason->ns[BASE]).text);
+    words_say(words, "it takes %s per step instead of %s",
+              time_text_beside(reason->ns[CAND], reason->ns[BASE]).text,
+              time_text_beside(reason->ns[BASE], reason->ns[CAND]).text);
     return "none";
 }

@@ -3,6 +3,7 @@
 #include "analysis/stats/time_text.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,14 +47,25 @@ static const struct unit *unit_of(int64_t ns)
     return unit;
 }
 
-struct time_text time_text(int64_t ns)
+static struct time_text in_unit(int64_t ns, const struct unit *unit)
 {
     struct time_text text;
-    const struct unit *unit = unit_of(ns);
     double value = (double)ns / unit->ns;
     snprintf(text.text, sizeof text.text, "%.*f %s", decimals_of(fabs(value)), value, unit->name);
     group(text.text);
     return text;
+}
+
+struct time_text time_text(int64_t ns)
+{
+    return in_unit(ns, unit_of(ns));
+}
+
+struct time_text time_text_beside(int64_t ns, int64_t other_ns)
+{
+    const struct unit *unit = unit_of(other_ns);
+    bool fits = unit->ns < unit_of(ns)->ns && fabs((double)ns / unit->ns) < 9999.5;
+    return in_unit(ns, fits ? unit : unit_of(ns));
 }
 
 struct count_text count_text(int64_t count)

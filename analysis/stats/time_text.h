@@ -14,6 +14,10 @@ struct time_text {
 // minutes, as on the pages: "1.76 us", "137 s".
 struct time_text time_text(int64_t ns);
 
+// The same in the unit of a shorter time beside it, where that takes at most four digits: "558 us"
+// beside "20.1 us".
+struct time_text time_text_beside(int64_t ns, int64_t other_ns);
+
 struct count_text {
     char text[32];
 };

@@ -38,6 +38,17 @@ static void times_have_three_digits_and_no_exponent(void **state)
         assert_string_equal(time_text(cases[i].ns).text, cases[i].text);
 }
 
+static void a_pair_has_one_unit_where_that_is_short(void **state)
+{
+    (void)state;
+    assert_string_equal(time_text_beside(558000, 20100).text, "558 us");
+    assert_string_equal(time_text_beside(20100, 558000).text, "20.1 us");
+    assert_string_equal(time_text_beside(1500000, 2560).text, "1,500 us");
+    assert_string_equal(time_text_beside(43900000, 2560).text, "43.9 ms");
+    assert_string_equal(time_text_beside(12000000000, 9000000000).text, "12.0 s");
+    assert_string_equal(time_text_beside(0, 2560).text, "0.000 us");
+}
+
 static void counts_have_commas_between_thousands(void **state)
 {
     (void)state;
@@ -55,6 +66,7 @@ static void counts_have_commas_between_thousands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pair_has_one_unit_where_that_is_short),
         cmocka_unit_test(counts_have_commas_between_thousands),
         cmocka_unit_test(times_have_three_digits_and_no_exponent),
     };
