@@ -53,6 +53,8 @@ test("a request that failed is explained", async () => {
 test("the page shows it for a run without a trace", async () => {
   const { page, close } = await open_page(browser, server.base);
   try {
+    await visit(page, "/runs/oom");
+    await page.locator("main .lead").getByText(/^Tensors hold up to .* reserved\.$/).waitFor();
     await visit(page, "/runs/oom/memory");
     await page.getByText("Out of memory: 1 request failed").waitFor();
     await page.getByText("Most allocated: 269 MB").first().waitFor();

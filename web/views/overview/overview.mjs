@@ -13,7 +13,7 @@ import { headline_row } from "../../base/parts.mjs";
 import { chosen_metric, known_metrics, outlier_sentence } from "../ranks/outlier_model.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { timed, value_and_unit } from "../../base/values.mjs";
-import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { Card, Empty, Figure, Lead, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
 import { Due } from "../said/promises.mjs";
@@ -21,6 +21,7 @@ import { FindingList } from "./finding_card.mjs";
 import { affected_text, part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
 import { fullest_device } from "../memory/memory_model.mjs";
+import { snapshot_choices, snapshot_lead } from "../memory/snapshot_model.mjs";
 import { ends_early } from "../run/trust_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { Phases } from "./phases.mjs";
@@ -29,6 +30,7 @@ import { LogOverview } from "../run/log_figures.mjs";
 import { RankRows } from "../ranks/rank_rows.mjs";
 import { is_whole } from "../run/lead_model.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
+import { use_table } from "../run/run_table.mjs";
 import { ThroughputFigure } from "../work/throughput.mjs";
 
 const ALIKE = 0.005; // of the step; ranks that differ less wait for each other
@@ -238,9 +240,17 @@ function Measured({ data, run }) {
         whole=${is_whole(data)} /><//>`;
 }
 
+/** How much memory a snapshot shows; nothing without one. */
+function SnapshotLead({ run }) {
+  const { rows } = use_table(run, "snapshots", { limit: "all" });
+  const [first] = snapshot_choices(rows);
+  return first && html`<${Lead} text=${snapshot_lead(first.row)} />`;
+}
+
 function Content({ data, run }) {
   const { summary, trust } = data;
-  if (!summary) return html`${data.run.evidence > 0 && html`<${LogOverview} run=${run} />`}
+  if (!summary) return html`${data.run.evidence > 0 && html`<${LogOverview} run=${run} />
+      <${SnapshotLead} run=${run} />`}
     <${NoResult} run=${data.run} />`;
   if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
   return html`<${NoDevice} run=${run} trust=${trust} rank=${summary.headline_rank} />`;
