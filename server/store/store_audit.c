@@ -122,7 +122,7 @@ static bool forget_days(struct db *db, struct str who, int64_t day, struct err *
     struct stmt stmt = sql_begin(db, "DELETE FROM quota_day WHERE who = ? AND day < ?", err);
     sql_bind_text(&stmt, who);
     sql_bind_i64(&stmt, day - DAYS_KEPT);
-    return sql_run(&stmt);
+    return sql_run_later(&stmt);
 }
 
 static bool charge(struct db *db, struct str who, int64_t day, uint64_t bytes, struct err *err)
@@ -135,7 +135,7 @@ static bool charge(struct db *db, struct str who, int64_t day, uint64_t bytes, s
     sql_bind_text(&stmt, who);
     sql_bind_i64(&stmt, day);
     sql_bind_u64(&stmt, bytes);
-    return sql_run(&stmt) && forget_days(db, who, day, err);
+    return sql_run_later(&stmt) && forget_days(db, who, day, err);
 }
 
 int64_t store_today(void)

@@ -389,8 +389,7 @@ static bool check_part(const struct trace_part *part, struct err *err)
 static bool settle_claims(struct db *db, const struct upload_request *request, struct str id,
                           struct err *err)
 {
-    return uploads_charge(db, request->owner, request->sent_bytes, err) &&
-           (request->key.text.len == 0 || upload_key_insert(db, request, id, err)) &&
+    return (request->key.text.len == 0 || upload_key_insert(db, request, id, err)) &&
            (request->resumable_id.len == 0 || resumable_accept(db, request->resumable_id, id, err));
 }
 
@@ -420,6 +419,7 @@ static bool end_upload(struct db *db, const struct upload_request *request, stru
     return has_new || sql_touch_run(db, upload->run_id, err);
 }
 
+// The owner's day comes last, for which all that the owner sends waits from then on.
 static bool add_upload(struct db *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
@@ -434,7 +434,8 @@ static bool add_upload(struct db *db, const struct upload_request *request, stru
            settle_claims(db, request, upload->id, err) &&
            add_parts(&adding, request, upload->id, err) &&
            uploads_own(db, request->owner, upload->id, err) &&
-           end_upload(db, request, arena, upload, err);
+           end_upload(db, request, arena, upload, err) &&
+           uploads_charge(db, request->owner, request->sent_bytes, err);
 }
 
 // Several files of one upload, or of an archive, could wait in a circle for those of others.

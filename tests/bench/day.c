@@ -2,9 +2,10 @@
 // A day of a large team through the real queue and store, with traces replaced by their sizes and
 // without tables, which take more time than the rest (deploy/SCALE.md): each
 // rank of each run is its own upload, is claimed, ended and joined. Services are processes,
-// each with one connection that stores what arrives and one that works. Prints the rate of each
-// tenth of the ranks, so that growth shows, and what part of a day 10,000 runs of 1,024 ranks take
-// at that of all.
+// each with one connection that stores what arrives and one that works. What is stored is at most
+// some runs ahead, so that the rate of each tenth of the ranks, which is printed, is one of all
+// three, and growth shows. Also prints what part of a day 10,000 runs of 1,024 ranks take at the
+// rate of all.
 //
 //     bench_day PLACE [RUNS [RANKS [SERVICES]]]      PLACE: an empty database, such as
 //     postgres://...
@@ -25,6 +26,7 @@
 #define DAY_RUNS  10000.0
 #define DAY_RANKS 1024.0
 #define SLICES    10
+#define AHEAD     8 // runs
 
 // Shared by all processes.
 struct day {
@@ -74,11 +76,18 @@ static void upload_one(struct store *store, const struct day *day, int64_t at)
     arena_free(&arena);
 }
 
+static bool is_ahead(struct day *day)
+{
+    return atomic_load(&day->uploaded) - atomic_load(&day->ended) > AHEAD * day->ranks;
+}
+
 static void upload_all(const char *place, struct day *day, int number)
 {
     struct store *store = open_as(place, "up", number);
     int64_t all = day->runs * day->ranks, at;
     while (!atomic_load(&day->failed) && (at = atomic_fetch_add(&day->next, 1)) < all) {
+        while (is_ahead(day) && !atomic_load(&day->failed))
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
         upload_one(store, day, at);
         atomic_fetch_add(&day->uploaded, 1);
     }
