@@ -342,6 +342,16 @@ bool store_check_target(struct store *store, const struct run_request *request, 
     return txn_end(&txn, ok, err);
 }
 
+// For what follows, with which it is sent.
+static bool hold_run(struct db *db, struct str id, struct err *err)
+{
+    if (!db->is_beside)
+        return true;
+    struct stmt stmt = sql_begin_holding(db, "SELECT 1 FROM run WHERE id = ?", "run", err);
+    sql_bind_text(&stmt, id);
+    return sql_run_later(&stmt);
+}
+
 bool runs_get_or_create(struct db *db, const struct run_request *request, struct arena *arena,
                         struct str *id, struct err *err)
 {
@@ -352,7 +362,7 @@ bool runs_get_or_create(struct db *db, const struct run_request *request, struct
         return txn_has_turn(db, err) && insert_run(db, request, arena, id, err);
     *id = found.id;
     bool locked = false;
-    if (!runs_is_locked(db, *id, request, &locked, err))
+    if (!hold_run(db, *id, err) || !runs_is_locked(db, *id, request, &locked, err))
         return false;
     return locked ? repeat_run(db, request, &found, arena, err)
                   : update_run(db, request, &found, err);

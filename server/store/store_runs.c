@@ -140,7 +140,7 @@ bool runs_search(struct db *db, const char *text, const struct str parameters[2]
                  struct arena *arena, struct id_search *found, struct err *err)
 {
     *found = (struct id_search){0};
-    struct stmt stmt = sql_begin_holding(db, text, "run", err);
+    struct stmt stmt = sql_begin(db, text, err);
     for (int i = 0; i < 2; i++)
         if (parameters[i].at)
             sql_bind_text(&stmt, parameters[i]);
