@@ -67,9 +67,10 @@ static bool judge_components(const struct run_comm *comm, struct report *report,
         .item = "clocks_not_comparable",
         .severity = "warning",
         .count = comm->component_count > 1 ? comm->component_count : 0,
-        .detail = "groups of ranks not connected by collectives or sends and receives; a rank "
-                  "without matched ones is its own group",
-        .effect = "waits are known only within each group and empty otherwise; clocks of different "
+        .detail =
+            "groups of ranks whose clocks cannot be aligned, as no matched collective, send or "
+            "receive links them",
+        .effect = "which rank waits for which is known only within a group; times of different "
                   "groups cannot be compared",
     };
     return add_doubt(report, &doubt, err);
