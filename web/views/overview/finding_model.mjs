@@ -48,6 +48,13 @@ export function part_findings(findings, dismissals) {
 
 const plain = (words) => words.replaceAll("_", " ");
 
+// Of items whose names do not say what is lacking.
+const WITHOUT = { device: "Without the GPU's name", distributed: "Without the ranks of the files",
+  repeats: "With fewer than five steady steps" };
+
+const without = (item, state) => WITHOUT[item]
+  ?? `${state === "partial" ? "With only some" : "Without"} ${plain(item)}`;
+
 /** What is recorded by default is nothing to ask for. @param {string|null} how */
 const how_text = (how) => (!how ? "" : /^recorded /.test(how) ? sentence(how)
   : `To record: ${how}`);
@@ -61,7 +68,7 @@ export function unjudged(rows) {
   const all = lacking.filter(({ silent_rules }) => silent_rules === "all");
   return (all.length > 0 ? all : lacking).map(({ item, state, how, silent_rules }) => ({
     item, how: how_text(how),
-    text: `${state === "partial" ? "With only some" : "Without"} ${plain(item)}, ${
+    text: `${without(item, state)}, ${
       silent_rules === "all" ? "nothing can be judged"
         : `these rules may miss something: ${plain(silent_rules)}`}.`,
   }));

@@ -44,6 +44,8 @@ test("what a recording lacks is listed with the findings that need it", () => {
   assert.deepEqual(lacking.map(({ text }) => text), [
     "Without shapes, these rules may miss something: slow calls, gemm precision.",
     "With only some launch shapes, these rules may miss something: slow calls."]);
+  assert.match(unjudged([row("repeats", "partial", "unstable_steps")])[0].text,
+    /^With fewer than five steady steps, these/);
   const how = (text) => unjudged([{ ...row("shapes", "missing", "slow_calls"), how: text }])[0].how;
   assert.equal(how("set record_shapes"), "To record: set record_shapes");
   assert.equal(how("recorded by default"), "Recorded by default.");
