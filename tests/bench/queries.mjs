@@ -79,6 +79,8 @@ const LISTS = {
   "runs of a gpu": "limit=50&gpu=h100",
   "runs since": "limit=50&since=14d",
   "runs, searched": "limit=50&q=train-1",
+  "runs, searched, two letters": "limit=50&q=zq",
+  "runs, searched, one letter": "limit=50&q=z",
   "runs, searched, none": "limit=50&q=nothing-is-called-so",
   "runs to pick from": "limit=200&sort=-created",
 };
@@ -92,6 +94,8 @@ const TRACKING = {
   "series, all": "/series?limit=all",
   "series of a project": "/series?project=vit",
   "series with a tag": "/series?tag=branch%3Dmain",
+  "series with a tag of few": "/series?tag=tables",
+  "series with a tag of none": "/series?tag=branch%3Dnone",
   "series, searched": "/series?q=train-1",
   "points of a long series": "/series/nightly/points?limit=all&format=columns",
   "points of a short series": "/series/train-7/points?project=gpt",
