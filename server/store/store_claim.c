@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Claims: which job is next, and what its start changes. Where the database allows it, several
-// services claim at once, and each passes over the jobs that others are claiming. Nothing is added
-// to the queue meanwhile.
+// services claim at once, and each passes over the jobs that others are claiming. Meanwhile only
+// jobs of new traces are added to the queue, and joins, one for each run: the index that says so
+// waits for a claim of it.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"

@@ -247,6 +247,12 @@ bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *e
 
 bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 {
+    jobs_put_first(db);
+    return jobs_queue_run_of_many(db, run_id, err);
+}
+
+bool jobs_queue_run_of_many(struct db *db, struct str run_id, struct err *err)
+{
     struct stmt queue = sql_begin(db, QUEUE_RUN(IS_DUE), err);
     sql_bind_i64(&queue, clock_wall_ns());
     sql_bind_text(&queue, run_id);

@@ -167,10 +167,9 @@ static bool save_trace(struct db *db, struct str trace_id, const struct trace_re
 // The run comes last, for which others wait from then on. Whether it is due is certain only then.
 static bool count_usual(struct db *db, const struct job *job, bool is_near, struct err *err)
 {
-    if (is_near)
-        jobs_put_first(db);
     return runs_count_move(db, job->run_id, MOVE_DONE, err) &&
-           jobs_queue_run_if_due(db, job->run_id, err);
+           (is_near ? jobs_queue_run_if_due(db, job->run_id, err)
+                    : jobs_queue_run_of_many(db, job->run_id, err));
 }
 
 static bool count_again(struct db *db, const struct job *job, struct err *err)

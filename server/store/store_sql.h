@@ -282,6 +282,9 @@ MUST_CHECK bool traces_settle_rank(struct db *db, const struct job *job, int64_t
 
 // Joins a run's ranks when none is on its way and there is something new to join.
 MUST_CHECK bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err);
+// The same after one of many ranks, which hardly ever makes it due: the next claim goes on from the
+// last one.
+MUST_CHECK bool jobs_queue_run_of_many(struct db *db, struct str run_id, struct err *err);
 
 enum job_kind jobs_kind(struct str word);
 // Marks what a job is about: "queued", "running".

@@ -229,6 +229,72 @@ static void ranks_are_stored_and_ended_once_by_services_at_the_same_time(void **
     assert_nothing_drifted(f->path);
 }
 
+enum { KEYS = 60 };
+
+// Each service stores it in another run.
+static bool store_keyed(struct store *store, int service, int number, int *stored)
+{
+    char sha256[STORE_SHA256_SIZE], key[16];
+    struct arena arena;
+    struct upload upload;
+    struct err err;
+    fill_sha256(sha256, '0');
+    snprintf(sha256 + 40, sizeof sha256 - 40, "%024d", number);
+    snprintf(key, sizeof key, "k%d", number);
+    struct trace_part part = {.sha256 = sha256, .bytes = 9, .filename = STR("x"), .rank = number};
+    struct upload_request request = {
+        .run = {.name = (service + number) % 2 ? STR("a") : STR("b"), .world_size = KEYS + number},
+        .parts = &part,
+        .count = 1,
+        .owner = STR("o"),
+        .sent_bytes = 9,
+        .key = {str_of(key), 1}};
+    arena_init(&arena, NULL);
+    bool ok = store_add_upload(store, &request, &arena, &upload, &err);
+    *stored += ok;
+    arena_free(&arena);
+    return ok || err.code == ERR_CONFLICT;
+}
+
+// Exits with the number of uploads that it stored.
+static _Noreturn void store_all_keyed(const struct fixture *f, int service)
+{
+    char owner[16];
+    struct err err;
+    int stored = 0;
+    snprintf(owner, sizeof owner, "n_%d", service);
+    struct store *store = store_open_as(f->path, owner, &err);
+    bool ok = store != NULL;
+    for (int i = 0; i < KEYS && ok; i++)
+        ok = store_keyed(store, service, i, &stored);
+    _exit(ok ? stored : 255);
+}
+
+static void an_upload_that_services_get_at_the_same_time_is_stored_once(void **state)
+{
+    struct fixture *f = *state;
+    int status, sum = 0, services = is_on_sqlite(f) ? 1 : SERVICES;
+    pid_t children[SERVICES];
+    fflush(NULL);
+    for (int i = 0; i < services; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            store_all_keyed(f, i);
+    }
+    for (int i = 0; i < services; i++) {
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 255);
+        sum += WEXITSTATUS(status);
+    }
+    assert_int_equal(sum, KEYS);
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM upload"), KEYS);
+    assert_int_equal(db_raw_number(f->path, "SELECT CAST(sum(received) AS BIGINT) FROM stored_run"),
+                     KEYS);
+    assert_int_equal(db_raw_number(f->path, "SELECT CAST(sum(bytes) AS BIGINT) FROM quota_day"),
+                     KEYS * 9);
+    assert_nothing_drifted(f->path);
+}
+
 // --- order --------------------------------------------------------------------------------------
 
 static int64_t claim_one(struct fixture *f, struct job *job)
@@ -248,6 +314,32 @@ static void a_job_that_is_put_back_is_claimed_before_later_ones(void **state)
     claim_one(f, &second);
     assert_ok(f, store_requeue_job(f->store, &first, &f->err));
     assert_int_equal(claim_one(f, &again), first.id);
+}
+
+// Of the first run, whose rank comes first; those of the second wait.
+static struct job claim_only_rank(struct fixture *f)
+{
+    add(f, "one", 'a', 0, "x.json");
+    add(f, "many", 'b', 0, "x.json");
+    add(f, "many", 'c', 1, "x.json");
+    return claim(f);
+}
+
+static void a_join_that_a_failure_makes_due_is_claimed_next(void **state)
+{
+    struct fixture *f = *state;
+    struct job rank = claim_only_rank(f);
+    assert_ok(f, store_fail_job(f->store, &rank, "no", &f->err));
+    assert_int_equal(claim(f).kind, JOB_RUN);
+}
+
+static void a_join_that_the_first_end_makes_due_is_claimed_next(void **state)
+{
+    struct fixture *f = *state;
+    struct job rank = claim_only_rank(f);
+    struct report report = {.arena = &f->arena};
+    assert_ok(f, end_trace(f, &rank, &report, (struct trace_result){.rank = -1, .world_size = 1}));
+    assert_int_equal(claim(f).kind, JOB_RUN);
 }
 
 // This service does not know of it at once, and goes on from its last claim for a second. At this
@@ -424,7 +516,13 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(
             ranks_are_stored_and_ended_once_by_services_at_the_same_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_upload_that_services_get_at_the_same_time_is_stored_once,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_put_back_is_claimed_before_later_ones, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_join_that_a_failure_makes_due_is_claimed_next, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_join_that_the_first_end_makes_due_is_claimed_next, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_another_service_puts_first_is_claimed_soon, set_up,
                                         tear_down),
