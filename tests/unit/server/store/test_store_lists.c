@@ -37,6 +37,16 @@ static void expect_found(struct fixture *f, const char *text, uint64_t runs)
     assert_int_equal(list.count, runs);
 }
 
+static void expect_total(struct fixture *f, const char *text, uint64_t runs)
+{
+    struct run_query query = {.search = str_of(text), .limit = 2};
+    struct run_list list;
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    if (list.total != runs)
+        fail_msg("found %llu runs with '%s', not %llu", (unsigned long long)list.total, text,
+                 (unsigned long long)runs);
+}
+
 static void a_search_finds_what_a_run_is_called_now(void **state)
 {
     struct fixture *f = *state;
@@ -66,6 +76,56 @@ static void a_search_finds_what_a_run_is_called_now(void **state)
                             "VALUES ('integrity-check', 1)");
 }
 
+static void create_with_note(struct fixture *f, const char *note)
+{
+    struct run run;
+    struct run_request request = {.note = str_of(note), .world_size = STORE_ANY};
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+}
+
+// How many texts have it, looked at one by one.
+static int64_t count_texts(struct fixture *f, const char *part)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "SELECT count(*) FROM run_text WHERE text LIKE '%");
+    for (const char *c = part; *c; c++) {
+        buf_puts(&sql, *c == '\'' ? "'" : *c == '%' || *c == '_' || *c == '\\' ? "\\" : "");
+        buf_add(&sql, c, 1);
+    }
+    buf_puts(&sql, "%' ESCAPE '\\'");
+    int64_t count = db_raw_number(f->path, sql.at);
+    buf_free(&sql);
+    return count;
+}
+
+// Of the letters of a text from one on.
+static size_t bytes_of(const char *text, int letters)
+{
+    size_t len = 0;
+    while (text[len] && (letters > 0 || (text[len] & 0xc0) == 0x80))
+        letters -= (text[++len] & 0xc0) != 0x80;
+    return len;
+}
+
+static void a_search_finds_each_part_of_a_text(void **state)
+{
+    static const char *const notes[] = {"100% of \"a_b\"", "a*b (-c) NEAR/2",
+                                        "it's C:\\x^y",    "\u8bad\u7ec3 Kraft",
+                                        "\u00c9t\u00e9",   "\u212a\u017f \u00dfx\u0130",
+                                        "\U0001f600ok",    "e\u0301 \uac00\u3042\uff21"};
+    enum { COUNT = sizeof notes / sizeof *notes, MOST_LETTERS = 5 };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < COUNT; i++)
+        create_with_note(f, notes[i]);
+    for (size_t i = 0; i < COUNT; i++)
+        for (const char *at = notes[i]; *at; at += bytes_of(at, 1))
+            for (int letters = 1; letters <= MOST_LETTERS; letters++) {
+                char part[40];
+                snprintf(part, sizeof part, "%.*s", (int)bytes_of(at, letters), at);
+                expect_total(f, part, (uint64_t)count_texts(f, part));
+            }
+}
+
 // As after some were deleted.
 static void a_page_past_the_end_adds_no_runs(void **state)
 {
@@ -86,6 +146,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_page_past_the_end_adds_no_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_search_finds_what_a_run_is_called_now, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_search_finds_each_part_of_a_text, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_note_may_be_as_long_as_it_is_said_to, set_up, tear_down),
     };
     return run_on_each_kind(tests);
