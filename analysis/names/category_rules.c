@@ -415,7 +415,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_NORMALIZATION, "gemma_", "norm"},
     {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"},  // CuTe DSL
     {MATCH_FRONT, CATEGORY_ELEMENTWISE, "kernel_cutlass_kernel", "quantiz"}, // CuTe DSL
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "repack", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "repack_", NULL},          // not a GEMM of a PrepackedLayout
     {MATCH_PART, CATEGORY_ELEMENTWISE, "deep_gemm", "transpose"}, // of scales
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemv", NULL},

@@ -441,6 +441,10 @@ static const struct category_sample kernel_others[] = {
     {"void flashinfer::trtllm_dsv3_router_gemm::router_gemm_kernel<__nv_bfloat16, float, 128>(x)",
      CATEGORY_GEMM},
     {"kernel_cutlass_kernel_flashinfergemmkernelsdense_blockscaled_gemm_sm100", CATEGORY_GEMM},
+    {"void cutlass::device_kernel<cutlass::gemm::kernel::GemmUniversal<machete::"
+     "MacheteCollectiveMma<machete::PrepackedLayoutBTemplate<cutlass::half_t> > > >(x)",
+     CATEGORY_GEMM},
+    {"_gemm_prepacked_fp8_kernel", CATEGORY_GEMM},
     {"void deep_gemm::sm100_fp8_fp4_gemm_1d1d_impl<(cute::UMMA::Major)0, 128u>(int)",
      CATEGORY_GEMM},
     {"_splitK_reduce", CATEGORY_REDUCTION},
