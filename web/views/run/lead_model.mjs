@@ -22,7 +22,7 @@ export const per_step = (whole) => (whole ? "" : " per step");
 
 /**
  * "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." or "No step is
- * marked in the recording of 1,076 ms: 46.8 % ...".
+ * marked; the recording takes 1,076 ms: 46.8 % ...".
  */
 function overview(data) {
   const { summary, breakdown } = data;
