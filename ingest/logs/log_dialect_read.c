@@ -65,16 +65,17 @@ static struct str without_type(struct str value)
     return bracket < value.len ? log_from(value, bracket + 1) : value;
 }
 
-// "1/94": what follows is the last step. False if the value is garbled.
+// "100.0", or "1/94", of which the second is the last step. False if the value is garbled.
 static bool take_step_number(struct str value, struct log_step *step)
 {
-    double ignored = 1;
+    double number, ignored = 1;
     struct str rest;
-    int64_t number;
-    if (!log_count(value, &number, &rest))
-        return true;
-    step->step = number;
-    return ends_number(NULL, rest, &ignored);
+    enum log_number found = log_number(value, &number, &rest);
+    if (found != LOG_NUMBER || !ends_number(NULL, rest, &ignored))
+        return found == LOG_NO_NUMBER;
+    if (number >= 0 && number < 0x1p53 && floor(number) == number)
+        step->step = (int64_t)number;
+    return true;
 }
 
 // Steps per second are turned into seconds of a step, or since the job began. Four decimals, as

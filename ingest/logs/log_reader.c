@@ -264,6 +264,7 @@ static bool add_step(struct log_reader *reader, const struct log_dialect *dialec
                      const struct found *found, struct log_step *step, struct err *err)
 {
     struct log_step *last = last_step(reader);
+    memset(reader->faults, 0, sizeof reader->faults);
     bool dict = dialect->style == LOG_DICT && !dialect->steps[0];
     bool again = dict && is_dict_again(found, last, step);
     if (dict && !again)
@@ -297,7 +298,6 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
     step.pos = found->pos;
     step.writer = dialect->name;
     note_zone(reader, step.time_ns, utc);
-    memset(reader->faults, 0, sizeof reader->faults);
     struct log_step *last = last_step(reader);
     reader->block = dialect->block ? dialect : NULL;
     reader->block_lines = MOST_BLOCK;
@@ -694,12 +694,16 @@ static void drop_empty(struct log_book *book)
     book->step_count = kept;
 }
 
-// A job that ended before its first step says why, and one may only evaluate.
+// A job that ended before its first step says why, and one may only evaluate. Source code that
+// prints evaluations has neither a result nor a time.
 static bool has_news(const struct log_book *book)
 {
-    for (size_t i = 0; i < book->event_count; i++)
-        if (book->events[i].kind == LOG_FAULT || book->events[i].kind == LOG_EVALUATION)
+    for (size_t i = 0; i < book->event_count; i++) {
+        const struct log_event *event = &book->events[i];
+        bool found = !isnan(event->loss) || event->time_ns != LOG_NO_TIME;
+        if (event->kind == LOG_FAULT || (event->kind == LOG_EVALUATION && found))
             return true;
+    }
     return false;
 }
 

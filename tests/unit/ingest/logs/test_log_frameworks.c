@@ -216,6 +216,12 @@ static const struct printed printed[] = {
       {LOG_MEMORY_BYTES, 16.5 * GIB},
       {LOG_EPOCH, 0.05},
       {LOG_RUN_S, 40}}},
+    // people add a number of the step as they like
+    {"{'loss': 1.75, 'epoch': 0.05, 'step': 100.0}\n{'loss': 1.5, 'epoch': 0.1, 'step': 200.0}\n",
+     "hf-trainer",
+     2,
+     200,
+     {{LOG_LOSS, 1.5}, {LOG_EPOCH, 0.1}}},
     {SWIFT "'global_step/max_steps': '10/94'}\n",
      "hf-trainer",
      1,
@@ -560,6 +566,19 @@ static void mlperf_s_accuracy_is_a_loss_of_language_models(void **state)
     assert_evaluation((double)NAN, INT64_C(12500000000));
 }
 
+// The same launcher fails twice, with a step between.
+static void each_step_of_mlperf_may_have_its_fault(void **state)
+{
+    (void)state;
+    read_whole(MLPERF("bert") "srun: error: n1: task 3: Killed\n" POINT(
+        "1700000010000", "train_loss", "11.5",
+        ", \"samples_count\": 64") "srun: error: n2: task 9: Killed\nsrun: error: n2: task 8: "
+                                   "Killed\n");
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_int_equal(evidence.log.event_count, 2);
+    evidence_free(&evidence);
+}
+
 static void a_log_may_have_evaluations_alone(void **state)
 {
     (void)state;
@@ -574,6 +593,7 @@ int main(void)
         cmocka_unit_test(frameworks_print_steps_in_their_own_ways),
         cmocka_unit_test(their_records_have_the_same_figures),
         cmocka_unit_test(mlperf_s_accuracy_is_a_loss_of_language_models),
+        cmocka_unit_test(each_step_of_mlperf_may_have_its_fault),
         cmocka_unit_test(a_log_may_have_evaluations_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
