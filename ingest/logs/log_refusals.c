@@ -27,8 +27,8 @@ const char *log_refusal_of(struct str head)
         {"GFX_ACTIVITY: ", "found what amd-smi metric prints of one moment: " AMD_SMI},
         {"| AMD-SMI ", "found what amd-smi prints of one moment: " AMD_SMI},
         {"ROCm System Management Interface", "found what rocm-smi prints of one moment: " AMD_SMI},
-        {"GPU available: ", "found a log of Lightning, whose progress bar leaves no step in a "
-                            "file: upload what its logger writes, metrics.csv or "
+        {"GPU available: ", "found a log of Lightning in which no progress bar has a step: "
+                            "upload what its logger writes, metrics.csv or "
                             "events.out.tfevents.*, mostly in lightning_logs/version_N"},
         {" NCCL INFO ",
          "found what NCCL_DEBUG=INFO prints, and no training step: send a log of the "
@@ -54,9 +54,8 @@ const char *log_refusal_of(struct str head)
                         "-f speedscope -o FILE.json --pid PID"},
         {"Train epoch [", "found progress bars of OpenRLHF, which are not read: send what it "
                           "writes with --use_tensorboard, events.out.tfevents.*"},
-        {", step_loss=",
-         "found progress bars of diffusers, which are not read: send what it writes "
-         "of itself, events.out.tfevents.* in logs"},
+        {", step_loss=", "found progress bars of diffusers, which are not read: send the "
+                         "events.out.tfevents.* that it writes to its folder logs"},
         {" updt_s:",
          "found a log of LeRobot, which rounds the numbers of its steps: send its metrics, "
          "run.scan_history() of W&B as JSON lines"},
@@ -68,7 +67,7 @@ const char *log_refusal_of(struct str head)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_find(head, str_of(known[i].has)) != SIZE_MAX)
             return known[i].message;
-    return "found text without a training step in it, expected the log of a training job: of a "
-           "program whose log is not read send its metrics, events.out.tfevents.* or JSON lines "
-           "with step";
+    return "found text without a training step in it, expected the log of a training job: where "
+           "the log of a program is not read, send its metrics, as events.out.tfevents.* or as "
+           "JSON lines with a step";
 }

@@ -497,6 +497,8 @@ static void assert_refused(struct str text, const char *word)
 static void what_is_no_log_says_what_to_send(void **state)
 {
     (void)state;
+    assert_refused(STR("def evaluate(model):\n    return {'eval_loss': loss / len(loader)}\n"),
+                   "events.out.tfevents");
     assert_refused(STR("n1:4110:4110 [0] NCCL INFO Bootstrap : Using ib0\n"), "NCCL_DEBUG=INFO");
     assert_refused(STR("procs -----------memory---------- ---swap--\n"), "vmstat");
     assert_refused(STR("GPU: 0\n    USAGE:\n        GFX_ACTIVITY: 0 %\n"), "--csv -w 1");
@@ -513,7 +515,7 @@ static void what_is_no_log_says_what_to_send(void **state)
     assert_refused(STR("  Epoch    GPU_mem   box_loss\n   1/25     0.721G   1.222\n"), "yolo");
     assert_refused(STR("Train epoch [1/1]: 50%|#| 1/2 [00:02<00:02, pg=0.1]\n"), "tensorboard");
     assert_refused(STR("Steps: 1%| | 1/9 [00:04<08:00, 4.8s/it, lr=1e-5, step_loss=0.06]\n"),
-                   "in logs");
+                   "folder logs");
     assert_refused(STR("train.py:6 step:1K smpl:9K loss:0.064 lr:3.0e-05 updt_s:0.094\n"),
                    "rounds");
     assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");

@@ -80,8 +80,8 @@ static void each_member_has_a_fate_of_its_own(void **state)
     at = assert_next(at, "rank3.json.gz", "kineto", "");
     at = assert_next(at, "train.log", "training-log",
                      "found text without a training step in it, expected the log of a training "
-                     "job: of a program whose log is not read send its metrics, "
-                     "events.out.tfevents.* or JSON lines with step");
+                     "job: where the log of a program is not read, send its metrics, as "
+                     "events.out.tfevents.* or as JSON lines with a step");
     assert_string_equal(at->format->name, "json");
     assert_non_null(strstr(at->problem.msg, "perhaps metrics, with step"));
     at = assert_next(at->next, "inner.tar", "tar",
