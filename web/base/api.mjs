@@ -27,8 +27,12 @@ const UNREACHABLE = {
 /** Whether the session has ended since something was shown; that stays, as does what is typed. */
 export const signed_out = create_store(false);
 
-/** The path of the last page for which there was a reply. */
+/** The path of the last page for which there was a reply, or one that is kept. */
 const answered = create_store("");
+
+function note_answered() {
+  answered.set(globalThis.location?.pathname);
+}
 
 /** A session that has ended, or a revoked token: a page that shows nothing yet loses nothing. */
 function note_signed_out() {
@@ -87,10 +91,16 @@ async function request(path, options) {
 /** @type {Map<string, {etag: string|null, data: any, at: number}>} */
 const kept = new Map();
 
+/** The reply, unless one to a later request is kept. */
+function latest(path, reply) {
+  const known = kept.get(path);
+  return known && known.at > reply.at ? known : reply;
+}
+
 /** Keeps a reply, unless one to a later request came first; returns the later one. */
 function keep(path, reply) {
-  const known = kept.get(path);
-  if (known && known.at > reply.at) return known;
+  const known = latest(path, reply);
+  if (known !== reply) return known;
   kept.delete(path);
   kept.set(path, reply);
   if (kept.size > KEPT_REPLIES) kept.delete(kept.keys().next().value);
@@ -103,12 +113,15 @@ async function get_json(path, signal, keeps) {
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
-  if (response.status === 304 && known) return known;
+  if (response.status === 304 && known) {
+    note_answered();
+    return latest(path, known);
+  }
   if (response.status === 401) note_signed_out();
   if (!response.ok) throw await problem_of(response);
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response), at };
   if (!keeps) return reply;
-  answered.set(globalThis.location?.pathname);
+  note_answered();
   return keep(path, reply);
 }
 
@@ -283,7 +296,8 @@ function start_watch(path, report, poll, fresh) {
   let last = kept.get(path) ?? { data: null, etag: null };
   const ask = async () => {
     try {
-      if (!fresh) last = await api_get(path, stop.signal);
+      if (fresh) note_answered();
+      else last = await api_get(path, stop.signal);
       fresh = false;
       report({ ...last, problem: null });
     } catch (problem) {
