@@ -295,6 +295,38 @@ static void an_upload_that_services_get_at_the_same_time_is_stored_once(void **s
     assert_nothing_drifted(f->path);
 }
 
+// Another service has stored the same rank, and not committed yet.
+static void an_upload_waits_for_the_one_before_it_in_its_run(void **state)
+{
+    struct fixture *f = *state;
+    char text[600];
+    int status;
+    if (is_on_sqlite(f))
+        return; // one service at a time
+    assert_true(store_rank(f->store, "a", 1));
+    struct db *other = db_raw_open(f->path);
+    assert_true(other->kind->begin(other, DB_BESIDE, &f->err));
+    snprintf(text, sizeof text,
+             "INSERT INTO blob (sha256, bytes, created_ns) VALUES ('%064d', 9, 1);"
+             "INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, "
+             "uploaded_ns, state) SELECT 't_other', run_id, 2, 'field', '%064d', 'x', 9, 1, "
+             "'done' FROM trace;"
+             "UPDATE stored_run SET received = received + 1, done = done + 1;",
+             2, 2);
+    assert_ok(f, sql_execute_all(other, text, &f->err));
+    fflush(NULL);
+    pid_t service = fork();
+    if (service == 0) {
+        struct store *store = store_open_as(f->path, "n_2", &f->err);
+        _exit(!(store && store_rank(store, "a", 2)));
+    }
+    await_waiting_service(f);
+    assert_true(other->kind->commit(other, &f->err));
+    assert_int_equal(waitpid(service, &status, 0), service);
+    assert_int_equal(status, 0);
+    db_close(other, true);
+}
+
 // --- order --------------------------------------------------------------------------------------
 
 static int64_t claim_one(struct fixture *f, struct job *job)
@@ -518,6 +550,8 @@ int main(void)
             ranks_are_stored_and_ended_once_by_services_at_the_same_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_upload_that_services_get_at_the_same_time_is_stored_once,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_upload_waits_for_the_one_before_it_in_its_run, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_is_put_back_is_claimed_before_later_ones, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_join_that_a_failure_makes_due_is_claimed_next, set_up,
