@@ -148,11 +148,13 @@ static void find_by_index(struct writing *to, const struct run_filters *filters)
     writing_put_text(to, " AND run_text.text LIKE ? ESCAPE '\\'", filters->pattern);
 }
 
+// A SELECT hides the letters from PostgreSQL, which would go through all runs where most have them,
+// and take the letters of each.
 static void find_by_letters(struct writing *to, const struct run_filters *filters)
 {
     writing_put_text(to,
                      "SELECT run_id FROM run_text "
-                     "WHERE run_text_letters(text) @> run_text_letters(?)",
+                     "WHERE run_text_letters(text) @> (SELECT run_text_letters(?))",
                      filters->query->search);
     writing_put_text(to, " AND text LIKE ? ESCAPE '\\'", filters->pattern);
 }
