@@ -120,7 +120,7 @@ static void several_points_are_no_decimal_marks(void **state)
     assert_counted(STR(RAW "\"\",\"\",\"\",\"ns\",\"byte\"\n"
                            "\"0\",\"1\",\"a\",\"117.344\",\"27.595.520\"\n"),
                    "{\"page\":\"raw\",\"kernels\":1,\"decimal_comma\":1,"
-                   "\"duration_ns_total\":117344.0,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
+                   "\"duration_ns_total\":117344,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
 }
 
 static void an_open_quote_before_the_table_is_said(void **state)
