@@ -309,7 +309,7 @@ static bool found(void *context, const char *name, const struct stat *info, stru
            (kept || consider(send, path, &now, err));
 }
 
-// A file without a usual ending is opened once, unless it changes.
+// A file without a usual ending is opened in one pass of many, unless it changes.
 static bool is_read(void *context, const char *name, const struct stat *info, const char *path)
 {
     struct folder_send *send = context;
@@ -341,7 +341,7 @@ bool folder_send_pass(struct folder_send *send, struct err *err)
     const struct found_files walk = {.folder = send->folder,
                                      .only = send->only,
                                      .file = found,
-                                     .is_read = is_read,
+                                     .is_read = send->retry ? NULL : is_read,
                                      .subfolder = send->notify >= 0 ? entered : NULL,
                                      .context = send,
                                      .left = &send->left};

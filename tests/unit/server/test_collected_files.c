@@ -123,6 +123,28 @@ static void a_file_of_no_kind_is_opened_again_only_once_it_has_changed(void **st
     folder_remove(folder);
 }
 
+// The list has room for a million files, and a folder may have more.
+static void one_pass_remembers_no_files_of_no_kind(void **state)
+{
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
+    struct err err = {.pos = ERR_NO_POS};
+    struct remote_hub hub = {0};
+    struct file_list list;
+    const struct send_target target = {.hub = &hub};
+    struct folder_send send = {
+        .target = &target, .list = &list, .folder = folder, .notify = -1, .retry = true};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/shard_0", folder);
+    write_at(path, "no record", strlen("no record"), 1000);
+    assert_true(file_list_open(&list, NULL, "hub run", &err));
+    assert_true(folder_send_pass(&send, &err));
+    assert_int_equal(send.left.counts[LEFT_UNREAD], 1);
+    assert_int_equal(list.count, 0);
+    file_list_free(&list);
+    folder_remove(folder);
+}
+
 static void a_file_that_a_process_writes_is_open(void **state)
 {
     char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
@@ -273,6 +295,7 @@ int main(void)
         cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
         cmocka_unit_test(a_name_without_an_ending_is_judged_by_its_content),
         cmocka_unit_test(a_file_of_no_kind_is_opened_again_only_once_it_has_changed),
+        cmocka_unit_test(one_pass_remembers_no_files_of_no_kind),
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
         cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),
