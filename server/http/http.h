@@ -36,7 +36,8 @@ void http_drain(struct http *http);
 // still comes on connections that are open is answered.
 void http_give_way(struct http *http, uint64_t notice_ms);
 
-// Drains for at most grace_ms, ends what is left, and frees. NULL is allowed.
+// After what is left of a notice drains for at most grace_ms, ends what is left, and frees. NULL is
+// allowed.
 void http_stop(struct http *http, uint64_t grace_ms);
 
 #endif
