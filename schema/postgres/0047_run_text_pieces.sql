@@ -7,7 +7,9 @@ UPDATE run_text SET text = text || '
 ';
 CREATE FUNCTION run_text_letters(text TEXT) RETURNS TEXT[]
     LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10000
-    RETURN string_to_array(lower(text COLLATE "C"), NULL) || ARRAY(
-        SELECT substr(lower(text COLLATE "C"), place, 2)
-        FROM generate_series(1, length(text)) AS place);
+    RETURN (
+        SELECT letters || ARRAY(
+            SELECT letter || next FROM unnest(letters, letters[2:]) AS pair (letter, next)
+            WHERE next IS NOT NULL)
+        FROM (SELECT string_to_array(lower(text COLLATE "C"), NULL) AS letters) AS one);
 CREATE INDEX run_text_by_letter ON run_text USING gin (run_text_letters(text));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of more runs than are counted have what the rows say, in the order that is asked for.
+#include "ingest/base/clock.h"
 #include "tests/unit/many_runs.h"
 
 static void lists_of_many_runs_are_what_their_rows_say(void **state)
@@ -27,6 +28,26 @@ static void a_note_may_be_as_long_as_it_is_said_to(void **state)
     assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
     assert_int_equal(list.count, 1);
     assert_true(str_equal(list.runs[0].note, note));
+}
+
+// Of 100 kB. Others wait while a run's text is noted.
+static void a_run_with_all_the_tags_it_may_have_is_created_soon(void **state)
+{
+    enum { MOST_S = 10, TEXT = STORE_NAME_MAX_BYTES };
+    struct fixture *f = *state;
+    struct run run;
+    struct run_tag tags[STORE_MAX_TAGS];
+    char *texts = arena_alloc(&f->arena, STORE_MAX_TAGS * (TEXT + 1), &f->err);
+    for (size_t i = 0; i < STORE_MAX_TAGS; i++) {
+        char *text = texts + i * (TEXT + 1);
+        snprintf(text, TEXT + 1, "%0*zu", (int)TEXT, i);
+        tags[i] = (struct run_tag){{text, TEXT}, {text, TEXT}};
+    }
+    struct run_request request = {
+        .name = STR("a"), .tags = tags, .tag_count = STORE_MAX_TAGS, .world_size = STORE_ANY};
+    int64_t begin_ns = clock_mono_ns();
+    assert_ok(f, store_create_run(f->store, &request, &f->arena, &run, &f->err));
+    assert_in_range(clock_mono_ns() - begin_ns, 0, MOST_S * INT64_C(1000000000));
 }
 
 static void expect_found(struct fixture *f, const char *text, uint64_t runs)
@@ -147,6 +168,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_page_past_the_end_adds_no_runs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_search_finds_what_a_run_is_called_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_search_finds_each_part_of_a_text, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_run_with_all_the_tags_it_may_have_is_created_soon, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_note_may_be_as_long_as_it_is_said_to, set_up, tear_down),
     };
     return run_on_each_kind(tests);
