@@ -100,6 +100,8 @@ static const struct kernel_rule rules[] = {
     {"", "*store_cache*", 0, OP_kv_cache_write, FROM_NOWHERE, {T}, 0},
     {"", "*softmax*bwd*", 0, OP_softmax_bwd, FROM_NOWHERE, {0}, 0},
     {"", "*softmax_kernel*", 0, OP_softmax_fwd, FROM_NOWHERE, {0}, 0},
+    {"", "*_gemm_mha_v*", 0, OP_attention_fwd, FROM_NOWHERE, {0}, 0}, // TensorRT, as the next
+    {"", "*_gemv_mha_v*", 0, OP_attention_fwd, FROM_NOWHERE, {FLAG_decode}, 0},
     // GEMMs whose inputs are quantized, or that quantize what they write.
     {"", "_moe_gemm*", 0, OP_moe_gemm, FROM_NOWHERE, {0}, 0},
     {"", "_batched_gemm*", 0, OP_batched_gemm, FROM_NOWHERE, {0}, 0},

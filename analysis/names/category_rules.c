@@ -350,6 +350,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "paged_logits", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "_mha_v", NULL},                // TensorRT
     {MATCH_FRONT, CATEGORY_ATTENTION, "convert_dq_to_16bits", NULL}, // cuDNN, as the next
     {MATCH_FRONT, CATEGORY_ATTENTION, "qkv_tma_setup", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pagedkvcache", NULL},

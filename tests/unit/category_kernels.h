@@ -101,6 +101,7 @@ static const struct category_sample kernel_rows[] = {
     {"_ZN5aiter31mla_a16w16_qh16_m16x4_n16x1_coexE", CATEGORY_ATTENTION},
     {"void deep_gemm::sm90_fp8_mqa_logits<64u, 128u>(unsigned int)", CATEGORY_ATTENTION},
     {"_indexer_fp8_paged_logits_kernel", CATEGORY_ATTENTION},
+    {"__mye8037_gemm_mha_v2", CATEGORY_ATTENTION},
     {"convert_dq_to_16bits_ragged", CATEGORY_ATTENTION},
     {"qkv_tma_setup", CATEGORY_ATTENTION},
     {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<(flashinfer::PosEncodingMode)0, 2u>(x)",
