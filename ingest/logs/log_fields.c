@@ -48,10 +48,11 @@ static struct str word_of(struct str text)
     return (struct str){text.at, len};
 }
 
-// The next word that a number follows, without a colon at its end.
+// The next word that a number follows, without a colon at its end. "Batch Time 0.5" is a time, but
+// not "Data Time 0.1".
 static bool next_number(struct log_fields *fields, struct str *key, struct str *value)
 {
-    for (;;) {
+    for (struct str before = {NULL, 0};; before = *key) {
         struct str rest = log_trim(fields->rest);
         *key = word_of(rest);
         fields->rest = log_from(rest, key->len);
@@ -60,7 +61,8 @@ static bool next_number(struct log_fields *fields, struct str *key, struct str *
         if (value->len == 0)
             return false;
         bool number = str_is_digit(*value->at) || (value->len > 1 && memchr("-+.", *value->at, 3));
-        if (number && !str_is_digit(*key->at) && *key->at != '(') {
+        bool is_name = !str_is_digit(*key->at) && *key->at != '(';
+        if (number && is_name && !str_equal_nocase(before, STR("data"))) {
             key->len -= key->at[key->len - 1] == ':';
             fields->rest = log_from(rest, value->len);
             return fields->rest.len || fields->ended;

@@ -149,6 +149,13 @@ static const struct printed printed[] = {
      2,
      110,
      {{LOG_STEP_S, 0.25}, {LOG_LOSS, 6.5}}},
+    // research codes with two times, in any order
+    {"Epoch: [0][10/50]\tBatch Time 0.750 (1.500)\tData Time 0.250 (0.500)\tLoss 6.75 (6.85)\n"
+     "Epoch: [0][20/50]\tData time 0.250 (0.500)\tTime 0.500 (1.500)\tLoss 6.50 (6.85)\n",
+     "pytorch-examples",
+     2,
+     20,
+     {{LOG_STEP_S, 0.5}, {LOG_LOSS, 6.5}}},
     {"[2026-01-01 09:05:16 tiny] (main.py 226): INFO Train: [1/300][20/50]\teta 0:10:52 lr "
      "0.000750\ttime 0.6250 (0.6516)\tloss 6.5000 (6.3074)\tgrad_norm 2.5000 (3.5000)\tmem "
      "14764MB\n",
