@@ -545,7 +545,7 @@ static bool take_mark(struct log_reader *reader, size_t mark, const struct found
 struct search {
     const struct line *block;
     struct str tail;      // of the block before
-    char around[2 * FAR]; // it and the start of this one
+    char around[FAR];     // it and the start of this one
     size_t at;
     size_t first, end, past;    // of the line at `at`: where it ends, and after its LF
     size_t next;                // the end of the current piece
@@ -570,6 +570,7 @@ static struct str before_line(struct search *search, size_t first)
     struct str text = search->block->text, tail = search->tail;
     if (first >= FAR)
         return (struct str){text.at + first - FAR, FAR};
+    tail = log_from(tail, tail.len + first > FAR ? tail.len + first - FAR : 0);
     memcpy(search->around, tail.at, tail.len);
     memcpy(search->around + tail.len, text.at, first);
     return (struct str){search->around, tail.len + first};
@@ -589,13 +590,15 @@ static void enter_line(struct search *search)
     size_t end = to ? (size_t)(to - text.at) : search->end;
     bool ended = to || search->past > search->end;
     search->next = end + ended;
+    size_t left = text.len - search->next + search->block->after_bytes;
     search->line = (struct found){.written = {{text.at + first, end - first}, ended},
                                   .pos = search->block->pos + first,
                                   .at = at - first,
                                   .before = before_line(search, first),
-                                  .after = {text.at + search->next, text.len - search->next}};
+                                  .after = {text.at + search->next, left}};
     if (search->line.after.len > FAR)
         search->line.after.len = FAR;
+    _Static_assert(FAR <= LINES_AFTER_BYTES, "so it is the same however a file is cut into blocks");
     memset(search->tried, 0, sizeof search->tried);
 }
 
@@ -643,6 +646,16 @@ static bool take_every(struct log_reader *reader, struct search *search, struct 
     return take_next(reader, search, search->next, err);
 }
 
+// The last bytes so far, also where a block is shorter.
+static void keep_tail(struct log_reader *reader, struct str text)
+{
+    size_t added = text.len < FAR ? text.len : FAR;
+    size_t kept = reader->tail_len < FAR - added ? reader->tail_len : FAR - added;
+    memmove(reader->tail, reader->tail + reader->tail_len - kept, kept);
+    memcpy(reader->tail + kept, text.at + text.len - added, added);
+    reader->tail_len = kept + added;
+}
+
 static bool take_block(struct log_reader *reader, const struct line *block, struct err *err)
 {
     struct search search = {.block = block, .tail = {reader->tail, reader->tail_len}};
@@ -652,8 +665,7 @@ static bool take_block(struct log_reader *reader, const struct line *block, stru
                     : take_next(reader, &search, block->text.len, err)))
             return false;
     }
-    reader->tail_len = block->text.len < FAR ? block->text.len : FAR;
-    memcpy(reader->tail, block->text.at + block->text.len - reader->tail_len, reader->tail_len);
+    keep_tail(reader, block->text);
     return true;
 }
 

@@ -2,7 +2,7 @@
 #include "ingest/source/lines.h"
 
 #define BLOCK_BYTES  ((size_t)FUZZED_SIZE(64 << 10, 256))
-#define BUFFER_BYTES (LINES_MAX_BYTES + BLOCK_BYTES)
+#define BUFFER_BYTES (LINES_MAX_BYTES + LINES_AFTER_BYTES + BLOCK_BYTES)
 
 bool lines_open(struct lines *lines, struct source *source, struct budget *budget, struct err *err)
 {
@@ -120,6 +120,20 @@ static bool is_long(const char *at, size_t there)
     return there > LINES_MAX_BYTES && !memchr(at, '\n', LINES_MAX_BYTES + 1);
 }
 
+// How much of what is there may be taken now.
+static size_t ripe(const struct lines *lines, size_t there)
+{
+    size_t after = lines->ended ? 0 : LINES_AFTER_BYTES;
+    return there > after ? there - after : 0;
+}
+
+// The same whatever the stream gives at a time.
+static size_t after_bytes(const struct line *many, size_t there)
+{
+    size_t left = many->cut ? 0 : there - many->text.len;
+    return left < LINES_AFTER_BYTES ? left : LINES_AFTER_BYTES;
+}
+
 bool lines_next_many(struct lines *lines, struct line *many, struct err *err)
 {
     size_t len = 0, known = 0, there;
@@ -129,10 +143,10 @@ bool lines_next_many(struct lines *lines, struct line *many, struct err *err)
     *many = (struct line){0};
     for (;;) {
         there = lines->to - lines->from;
-        len = whole_lines(lines->bytes + lines->from, known, there);
-        if (len || lines->ended || there > LINES_MAX_BYTES)
+        len = whole_lines(lines->bytes + lines->from, known, ripe(lines, there));
+        if (len || lines->ended || ripe(lines, there) > LINES_MAX_BYTES)
             break;
-        known = there;
+        known = ripe(lines, there);
         if (!read_more(lines, err))
             return false;
     }
@@ -140,6 +154,7 @@ bool lines_next_many(struct lines *lines, struct line *many, struct err *err)
     *many = (struct line){.text = {at, len ? len : there}, .pos = lines->pos};
     if (is_long(at, there))
         take_long(at, many);
+    many->after_bytes = after_bytes(many, there);
     drop(lines, many->text.len);
     return many->text.len;
 }

@@ -12,10 +12,14 @@
 // What is beyond it in a line is left out.
 #define LINES_MAX_BYTES ((size_t)FUZZED_SIZE(1 << 20, 16 << 10))
 
+// What lines_next_many gives of the text after its lines, unless the stream ends before.
+#define LINES_AFTER_BYTES ((size_t)512)
+
 struct line {
-    struct str text; // without its end; lives until the next line
-    uint64_t pos;    // of its first byte, without NUL bytes before it
-    bool cut;        // the line is longer
+    struct str text;    // without its end; lives until the next line
+    uint64_t pos;       // of its first byte, without NUL bytes before it
+    bool cut;           // the line is longer
+    size_t after_bytes; // after the text, in lines that come next
 };
 
 struct lines {
@@ -37,8 +41,8 @@ void lines_close(struct lines *lines);
 // False at the end, with ERR_NONE in *err, and on failure, which sets it.
 MUST_CHECK bool lines_next(struct lines *lines, struct line *line, struct err *err);
 
-// Whole lines with their ends, as many as are there, for those who search faster than line by line.
-// Only the last one of a stream may lack its end. One that is too long comes alone and ends at the
+// Whole lines with their ends, as many as are there, for those who search faster than line by line,
+// and the start of what comes next. Only the last one of a stream may lack its end. One that is too long comes alone and ends at the
 // last CR within LINES_MAX_BYTES, as progress bars write them, or is cut there.
 MUST_CHECK bool lines_next_many(struct lines *lines, struct line *many, struct err *err);
 

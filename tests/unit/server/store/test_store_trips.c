@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank costs a database that is shared: ways to it and back, and statements. Others wait
+// What a rank costs a database that is shared: round trips to it, and statements. Others wait
 // meanwhile.
 #include "tests/unit/postgres_relay.h"
 #include "tests/unit/store_fixture.h"
