@@ -27,17 +27,23 @@ const UNREACHABLE = {
 /** Whether the session has ended since something was shown; that stays, as does what is typed. */
 export const signed_out = create_store(false);
 
-/** The path of the last page for which there was a reply, or one that is kept. */
+const this_page = () => globalThis.location?.pathname;
+
+/** The path of the last page that got a reply to what it asked for. */
 const answered = create_store("");
 
-function note_answered() {
-  answered.set(globalThis.location?.pathname);
+/** Of a request of that page; people may be on another one meanwhile. */
+function note_answered(page) {
+  if (page === this_page()) answered.set(page);
 }
 
-/** A session that has ended, or a revoked token: a page that shows nothing yet loses nothing. */
-function note_signed_out() {
+/**
+ * A session that has ended, or a revoked token: a page that shows nothing yet loses nothing.
+ * @param {{data: any}} [shown] the reply that is shown of what was asked for
+ */
+function note_signed_out(shown) {
   const { pathname, search } = location;
-  if (answered.get() === pathname) signed_out.set(true);
+  if (shown || answered.get() === pathname) signed_out.set(true);
   else if (pathname !== "/login") location.assign(login_path(pathname + search));
 }
 
@@ -110,18 +116,19 @@ function keep(path, reply) {
 /** GETs JSON with the ETag of the last reply; on a 304 returns that reply itself. */
 async function get_json(path, signal, keeps) {
   const at = performance.now(); // time of the request: later changes are not in the reply
+  const page = this_page();
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
   if (response.status === 304 && known) {
-    note_answered();
+    note_answered(page);
     return latest(path, known);
   }
-  if (response.status === 401) note_signed_out();
+  if (response.status === 401) note_signed_out(known);
   if (!response.ok) throw await problem_of(response);
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response), at };
   if (!keeps) return reply;
-  note_answered();
+  note_answered(page);
   return keep(path, reply);
 }
 
@@ -296,8 +303,7 @@ function start_watch(path, report, poll, fresh) {
   let last = kept.get(path) ?? { data: null, etag: null };
   const ask = async () => {
     try {
-      if (fresh) note_answered();
-      else last = await api_get(path, stop.signal);
+      if (!fresh) last = await api_get(path, stop.signal);
       fresh = false;
       report({ ...last, problem: null });
     } catch (problem) {
