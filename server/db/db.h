@@ -183,7 +183,7 @@ void sql_reset(struct stmt *stmt);
 // sql_step and sql_end for a statement without results.
 MUST_CHECK bool sql_run(struct stmt *stmt);
 // Like sql_run, in a writing transaction, for a statement of which only a failure matters: that may
-// come with a later statement, or the commit. Saves the way to the database and back.
+// come with a later statement, or the commit. Saves a round trip to the database.
 MUST_CHECK bool sql_run_later(struct stmt *stmt);
 void sql_step_later(struct stmt *stmt); // the same of sql_step
 // Like sql_run, from the statement's text.
