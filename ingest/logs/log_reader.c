@@ -544,8 +544,8 @@ static bool take_mark(struct log_reader *reader, size_t mark, const struct found
 // them; a piece counts as a line.
 struct search {
     const struct line *block;
-    struct str tail;      // of the block before
-    char around[FAR];     // it and the start of this one
+    struct str tail;  // of the block before
+    char around[FAR]; // it and the start of this one
     size_t at;
     size_t first, end, past;    // of the line at `at`: where it ends, and after its LF
     size_t next;                // the end of the current piece

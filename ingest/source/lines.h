@@ -42,8 +42,9 @@ void lines_close(struct lines *lines);
 MUST_CHECK bool lines_next(struct lines *lines, struct line *line, struct err *err);
 
 // Whole lines with their ends, as many as are there, for those who search faster than line by line,
-// and the start of what comes next. Only the last one of a stream may lack its end. One that is too long comes alone and ends at the
-// last CR within LINES_MAX_BYTES, as progress bars write them, or is cut there.
+// and the start of what comes next. Only the last one of a stream may lack its end. One that is too
+// long comes alone and ends at the last CR within LINES_MAX_BYTES, as progress bars write them, or
+// is cut there.
 MUST_CHECK bool lines_next_many(struct lines *lines, struct line *many, struct err *err);
 
 #endif
