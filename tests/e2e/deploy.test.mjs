@@ -46,22 +46,36 @@ async function curl(place, path, ...args) {
   return { status: Number(/^HTTP\/\S+ (\d+)/.exec(head)[1]), head, body };
 }
 
-/** How long a proxy of deploy/ keeps an idle connection to the service, in seconds; all of them. */
-function kept_by_proxies() {
-  const files = ["nginx", "caddy"].flatMap((folder) => readdirSync(join(root, "deploy", folder))
-    .map((name) => readFileSync(join(root, "deploy", folder, name), "utf8")));
-  const pools = files
+const PROXY_FILES = ["nginx", "caddy"].flatMap((folder) =>
+  readdirSync(join(root, "deploy", folder)).map((name) => join(root, "deploy", folder, name)));
+
+/** How long the proxies of these files keep an idle connection to a service, in seconds. */
+function kept_by_proxies(files) {
+  const pools = files.map((path) => readFileSync(path, "utf8"))
     .flatMap((text) => [...text.matchAll(/^upstream \w+ {[^}]*}|transport http {[^}]*}/gm)])
     .map(([pool]) => /keepalive(?:_timeout)? (\d+)s\b/.exec(pool)?.[1]);
   return pools.map(Number);
 }
+
+test("a balancer learns of a stop, and drops idle connections, before the notice ends", () => {
+  const serve = readFileSync(join(root, "server/cli/cmd_serve.c"), "utf8");
+  const notice_s = Number(/NOTICE_MS = (\d+),/.exec(serve)[1]) / 1000;
+  const files = PROXY_FILES.filter((path) => basename(path).startsWith("nodes."));
+  const kept = kept_by_proxies(files);
+  assert.equal(kept.length, 4);
+  for (const seconds of kept) assert.ok(seconds < notice_s, `${seconds} of ${notice_s} s`);
+  const caddy = readFileSync(join(root, "deploy/caddy/nodes.caddy"), "utf8");
+  const looks = [...caddy.matchAll(/health_interval (\d+)s\s+health_timeout (\d+)s/g)];
+  assert.equal(looks.length, 2);
+  for (const [, interval, limit] of looks) assert.ok(Number(interval) + Number(limit) < notice_s);
+});
 
 test("a proxy drops an idle connection before the service does, which says when", async () => {
   const server = await start_server();
   const { headers } = await fetch(`${server.base}/api/v1/runs`);
   await server.stop();
   const [, announced] = /^timeout=(\d+)$/.exec(headers.get("keep-alive"));
-  const kept = kept_by_proxies();
+  const kept = kept_by_proxies(PROXY_FILES);
   assert.ok(kept.length >= 6, `${kept}`);
   for (const seconds of kept) assert.ok(seconds < Number(announced), `${seconds} ${announced}`);
 });

@@ -85,6 +85,14 @@ static void assert_printed(const struct printed *printed, const char *name)
 #define SWIFT                                                                        \
     "{'loss': 1.75, 'grad_norm': 2.5, 'learning_rate': 2e-05, 'memory(GiB)': 16.5, " \
     "'train_speed(iter/s)': 0.25, 'epoch': 0.05, "
+#define SWIFT_FIGURES                                                      \
+    {                                                                      \
+        {LOG_LOSS, 1.75}, {LOG_GRAD_NORM, 2.5}, {LOG_LEARNING_RATE, 2e-5}, \
+            {LOG_MEMORY_BYTES, 16.5 * GIB}, {LOG_EPOCH, 0.05},             \
+        {                                                                  \
+            LOG_RUN_S, 40                                                  \
+        }                                                                  \
+    }
 #define COMPOSER(prefix)                                                      \
     prefix "[epoch=2][batch=3/5]:\n" prefix "\t Train time/batch: 7\n" prefix \
            "\t Train time/token: 9000\n" prefix                               \
@@ -213,32 +221,14 @@ static const struct printed printed[] = {
       {LOG_LEARNING_RATE, 1e-6},
       {LOG_MEMORY_BYTES, 5.5 * GIB}}},
     // ms-swift: figures name their step, and the mean rate says how long the job has run
-    {SWIFT "'global_step': 5}\n" SWIFT "'global_step': 10}\n",
-     "hf-trainer",
-     2,
-     10,
-     {{LOG_LOSS, 1.75},
-      {LOG_GRAD_NORM, 2.5},
-      {LOG_LEARNING_RATE, 2e-5},
-      {LOG_MEMORY_BYTES, 16.5 * GIB},
-      {LOG_EPOCH, 0.05},
-      {LOG_RUN_S, 40}}},
+    {SWIFT "'global_step': 5}\n" SWIFT "'global_step': 10}\n", "hf-trainer", 2, 10, SWIFT_FIGURES},
     // people add a number of the step as they like
     {"{'loss': 1.75, 'epoch': 0.05, 'step': 100.0}\n{'loss': 1.5, 'epoch': 0.1, 'step': 200.0}\n",
      "hf-trainer",
      2,
      200,
      {{LOG_LOSS, 1.5}, {LOG_EPOCH, 0.1}}},
-    {SWIFT "'global_step/max_steps': '10/94'}\n",
-     "hf-trainer",
-     1,
-     10,
-     {{LOG_LOSS, 1.75},
-      {LOG_GRAD_NORM, 2.5},
-      {LOG_LEARNING_RATE, 2e-5},
-      {LOG_MEMORY_BYTES, 16.5 * GIB},
-      {LOG_EPOCH, 0.05},
-      {LOG_RUN_S, 40}}},
+    {SWIFT "'global_step/max_steps': '10/94'}\n", "hf-trainer", 1, 10, SWIFT_FIGURES},
     {"{'loss': 0.125, 'iteration': '405/426', 'memory(GiB)': 113.5, 'train_speed(s/it)': 4.6}\n",
      "ms-swift",
      1,
