@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define WALK_EVERY_NS ((int64_t)300 * 1000000000) // sizes of all files: walks through the folders
-
 static const char *const no_parameters[] = {NULL};
 
 static void write_gauge(struct buf *out, const char *name, const char *help, double value)
@@ -25,48 +23,11 @@ static void write_gauge(struct buf *out, const char *name, const char *help, dou
 
 // --- files --------------------------------------------------------------------------------------
 
-struct walk {
-    uint64_t blob_bytes, blob_files, trace_bytes, trace_files;
-};
-
 // A file that has vanished counts as empty.
 static uint64_t file_bytes(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
-}
-
-static bool add_blob(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
-{
-    struct walk *walk = ctx;
-    (void)sha256, (void)err;
-    walk->blob_bytes += bytes;
-    walk->blob_files++;
-    return true;
-}
-
-static bool add_trace(void *ctx, const char *trace_id, uint64_t bytes, struct err *err)
-{
-    struct walk *walk = ctx;
-    (void)trace_id, (void)err;
-    walk->trace_bytes += bytes;
-    walk->trace_files++;
-    return true;
-}
-
-// If it fails, the old sizes stay.
-static void measure_files(const struct services *services)
-{
-    struct walk walk = {0};
-    struct blob_visitor visitor = {.blob = add_blob, .trace = add_trace, .ctx = &walk};
-    struct err err = {0};
-    if (!metrics_claim(services->metrics, METRIC_BLOB_BYTES, WALK_EVERY_NS) ||
-        !blob_store_each(blob_stored(services->intake->blobs), &visitor, &err))
-        return;
-    metrics_set(services->metrics, METRIC_BLOB_BYTES, walk.blob_bytes);
-    metrics_set(services->metrics, METRIC_BLOB_FILES, walk.blob_files);
-    metrics_set(services->metrics, METRIC_TRACE_BYTES, walk.trace_bytes);
-    metrics_set(services->metrics, METRIC_TRACE_FILES, walk.trace_files);
 }
 
 static void write_database(const struct services *services, struct buf *out)
@@ -203,7 +164,6 @@ bool api_get_metrics(struct request *request, struct response *response, struct 
         !store_measure_room(services->intake->store, &room, err) ||
         !blob_free_bytes(services->intake->blobs, &free_bytes, err))
         return false;
-    measure_files(services);
     metrics_write(services->metrics, out);
     write_queue(&queue, out);
     write_gauge(out, "stepscope_uploads_in_flight", "Uploads being received.",

@@ -71,7 +71,6 @@ struct histogram {
 struct gauge {
     atomic_uint_fast64_t value;
     atomic_bool known;
-    _Atomic(int64_t) claimed_ns; // 0 never
 };
 
 struct word {
@@ -132,14 +131,10 @@ void metrics_set(struct metrics *metrics, enum metric_gauge gauge, uint64_t valu
     atomic_store(&metrics->gauges[gauge].known, true);
 }
 
-bool metrics_claim(struct metrics *metrics, enum metric_gauge gauge, int64_t every_ns)
+void metrics_unset(struct metrics *metrics, enum metric_gauge gauge)
 {
-    if (!metrics)
-        return false;
-    int64_t now_ns = clock_mono_ns();
-    int64_t last_ns = atomic_load(&metrics->gauges[gauge].claimed_ns);
-    return (last_ns == 0 || now_ns - last_ns >= every_ns) &&
-           atomic_compare_exchange_strong(&metrics->gauges[gauge].claimed_ns, &last_ns, now_ns);
+    if (metrics)
+        atomic_store(&metrics->gauges[gauge].known, false);
 }
 
 void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns)

@@ -62,9 +62,8 @@ void metrics_add(struct metrics *metrics, enum metric metric, uint64_t count);
 void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns);
 
 void metrics_set(struct metrics *metrics, enum metric_gauge gauge, uint64_t value);
-
-// True for one caller per every_ns, who then determines and sets the gauge's value.
-bool metrics_claim(struct metrics *metrics, enum metric_gauge gauge, int64_t every_ns);
+// As if it had never been set.
+void metrics_unset(struct metrics *metrics, enum metric_gauge gauge);
 
 // An answer: counted by class of its status, and from 400 on by the word of its problem. The word
 // is a literal, or lives as long as the metrics.

@@ -455,14 +455,35 @@ static void scrub(struct care *care)
     count_damaged(care);
 }
 
-// What a failed removal left must not wait for a restart, nor what this service received of an
+static void tell_sizes(const struct care *care)
+{
+    struct metrics *metrics = care->config.metrics;
+    uint64_t files, bytes;
+    swept_count(&care->swept, BLOB_UPLOAD, &files, &bytes);
+    metrics_set(metrics, METRIC_BLOB_FILES, files);
+    metrics_set(metrics, METRIC_BLOB_BYTES, bytes);
+    swept_count(&care->swept, BLOB_TRACE, &files, &bytes);
+    metrics_set(metrics, METRIC_TRACE_FILES, files);
+    metrics_set(metrics, METRIC_TRACE_BYTES, bytes);
+}
+
+// Only the service that looks after all files knows them.
+static void forget_sizes(const struct care *care)
+{
+    for (enum metric_gauge gauge = METRIC_BLOB_BYTES; gauge <= METRIC_TRACE_FILES; gauge++)
+        metrics_unset(care->config.metrics, gauge);
+}
+
+// What a process that was killed or a failed removal left, and what this service received of an
 // upload that ended at another one.
 static void sweep_files(struct care *care)
 {
     struct err err;
-    if (clock_mono_ns() - care->swept_ns < SWEEP_NS)
+    if (care->swept.sweeps && clock_mono_ns() - care->swept_ns < SWEEP_NS)
         return;
-    if (!intake_sweep_unnamed(&care->config.intake, &care->swept, &err))
+    if (intake_sweep_unnamed(&care->config.intake, &care->swept, &err))
+        tell_sizes(care);
+    else
         log_warn("looking for unreferenced files: %s", err.msg);
     if (!resumable_sweep_files(&care->config.intake, &err))
         log_warn("looking for files of finished uploads: %s", err.msg);
@@ -537,8 +558,10 @@ static void do_duties(struct care *care)
     keep_ballast(care);
     settle_audit(care);
     keep_files(care);
-    if (!leads(care))
+    if (!leads(care)) {
+        forget_sizes(care);
         return;
+    }
     if (care->config.has_files) // else runs take no room here
         purge_for_room(care);
     if (is_clock_believed(care)) {
@@ -583,9 +606,9 @@ struct care *care_open(const struct care_config *config, struct err *err)
         return NULL;
     }
     care->config = *config;
-    care->trimmed_ns = care->swept_ns = clock_mono_ns(); // startup has swept
-    care->must_purge = true;                             // deletions by the previous process
-    care->must_forget = config->crashed;                 // which may have had no time to
+    care->trimmed_ns = clock_mono_ns();
+    care->must_purge = true;             // deletions by the previous process
+    care->must_forget = config->crashed; // which may have had no time to
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
     init_waiting(care);

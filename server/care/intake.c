@@ -231,7 +231,7 @@ struct sweep {
     char prefix[8]; // their common prefix; "" before the first
     unsigned removed;
     struct swept_folders *swept;
-    int64_t *folder_ns; // of the folder that is looked through, in swept; NULL: it has none
+    struct swept_folder *folder; // the one that is looked through, in swept; NULL: it has none
 };
 
 static size_t place_of(char character)
@@ -248,26 +248,47 @@ static bool is_settled(int64_t changed_ns)
     return clock_wall_ns() - changed_ns > SETTLED_NS;
 }
 
+// NULL if the name has none.
+static struct swept_folder *folder_of(struct swept_folders *swept, enum blob_type type,
+                                      const char *name)
+{
+    size_t high = place_of(name[0]), low = high == SWEPT_CHARACTERS ? high : place_of(name[1]);
+    return low == SWEPT_CHARACTERS ? NULL
+                                   : &swept->at[type == BLOB_TRACE][high * SWEPT_CHARACTERS + low];
+}
+
 static bool sweep_folder(void *ctx, enum blob_type type, const char *name, int64_t changed_ns)
 {
     struct sweep *sweep = ctx;
-    size_t high = place_of(name[0]), low = place_of(name[1]);
-    sweep->folder_ns = NULL;
-    if (high == SWEPT_CHARACTERS || low == SWEPT_CHARACTERS)
+    struct swept_folder *folder = sweep->folder = folder_of(sweep->swept, type, name);
+    if (!folder)
         return true;
-    int64_t *last_ns = &sweep->swept->changed_ns[type == BLOB_TRACE][high * SWEPT_CHARACTERS + low];
-    if (changed_ns != 0 && *last_ns == changed_ns) // 0 where a place keeps no such times
+    if (changed_ns != 0 && folder->changed_ns == changed_ns) { // 0 where a place keeps no times
+        folder->sweep = sweep->swept->sweeps;
         return false;
-    *last_ns = is_settled(changed_ns) ? changed_ns : 0;
-    sweep->folder_ns = last_ns;
+    }
+    *folder = (struct swept_folder){.changed_ns = is_settled(changed_ns) ? changed_ns : 0,
+                                    .sweep = sweep->swept->sweeps};
     return true;
+}
+
+// A file that stays. Places without folders do not say when one starts.
+static void count_file(struct sweep *sweep, enum blob_type type, const char *shard, uint64_t bytes)
+{
+    struct swept_folder *folder = folder_of(sweep->swept, type, shard);
+    if (!folder)
+        return;
+    if (folder->sweep != sweep->swept->sweeps)
+        *folder = (struct swept_folder){.sweep = sweep->swept->sweeps};
+    folder->files++;
+    folder->bytes += bytes;
 }
 
 // It is looked through again the next time.
 static void leave_unswept(struct sweep *sweep)
 {
-    if (sweep->folder_ns)
-        *sweep->folder_ns = 0;
+    if (sweep->folder)
+        sweep->folder->changed_ns = 0;
 }
 
 static int compare_names(const void *key, const void *name)
@@ -294,13 +315,14 @@ static bool look_up(struct sweep *sweep, const char *name, size_t prefix_len, bo
 
 static bool sweep_blob(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
 {
-    (void)bytes;
     struct sweep *sweep = ctx;
     bool named, done; // if not done, the next sweep tries again
     if (!look_up(sweep, sha256, BLOB_PREFIX, &named, err))
         return false;
-    if (named)
+    if (named) {
+        count_file(sweep, BLOB_UPLOAD, sha256, bytes);
         return true;
+    }
     leave_unswept(sweep);
     bool ok = remove_blob(sweep->intake, sha256, &done, err);
     sweep->removed += ok && done;
@@ -309,13 +331,14 @@ static bool sweep_blob(void *ctx, const char *sha256, uint64_t bytes, struct err
 
 static bool sweep_trace(void *ctx, const char *trace_id, uint64_t bytes, struct err *err)
 {
-    (void)bytes;
     struct sweep *sweep = ctx;
     bool named;
     if (!look_up(sweep, trace_id, TRACE_PREFIX, &named, err))
         return false;
-    if (named)
+    if (named) {
+        count_file(sweep, BLOB_TRACE, trace_id + strlen("t_"), bytes);
         return true;
+    }
     leave_unswept(sweep);
     return remove_trace(sweep->intake, trace_id, err);
 }
@@ -325,6 +348,7 @@ bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swe
     struct sweep sweep = {.intake = intake, .swept = swept};
     struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep, sweep_folder};
     arena_init(&sweep.arena, NULL);
+    swept->sweeps++;
     bool ok = blob_store_each(blob_stored(intake->blobs), &visitor, err);
     if (!ok)
         leave_unswept(&sweep); // it may have more
@@ -332,6 +356,19 @@ bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swe
     if (sweep.removed)
         log_info("removed %u unreferenced uploaded files", sweep.removed);
     return ok;
+}
+
+void swept_count(const struct swept_folders *swept, enum blob_type type, uint64_t *files,
+                 uint64_t *bytes)
+{
+    *files = *bytes = 0;
+    for (size_t i = 0; i < SWEPT_FOLDERS; i++) {
+        const struct swept_folder *folder = &swept->at[type == BLOB_TRACE][i];
+        if (folder->sweep == swept->sweeps) {
+            *files += folder->files;
+            *bytes += folder->bytes;
+        }
+    }
 }
 
 // A service also starts while the place of its files is out of reach; care sweeps again.
@@ -344,13 +381,11 @@ static bool may_wait(bool ok, const struct err *err)
 
 bool intake_sweep(const struct intake *intake, struct err *err)
 {
-    struct swept_folders none = {0};
     unsigned removed;
     if (!blob_sweep_spool(intake->blobs, &removed, err))
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
     return may_wait(intake_collect(intake, err), err) &&
-           may_wait(intake_sweep_unnamed(intake, &none, err), err) &&
            may_wait(resumable_sweep_files(intake, err), err);
 }

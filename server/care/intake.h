@@ -53,11 +53,16 @@ MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id
 // Removes the files of deleted rows.
 MUST_CHECK bool intake_collect(const struct intake *intake, struct err *err);
 
-// When folders of files had changed before they were last looked through and nothing was left to
-// remove; {0}: none was.
+// What was found in folders of files when they were last looked through. {0}: none was.
 enum { SWEPT_CHARACTERS = 36, SWEPT_FOLDERS = SWEPT_CHARACTERS * SWEPT_CHARACTERS };
+struct swept_folder {
+    int64_t changed_ns; // when it had changed before that; 0: unknown, or something was removed
+    uint64_t files, bytes;
+    uint64_t sweep; // the last one in which it was there
+};
 struct swept_folders {
-    int64_t changed_ns[2][SWEPT_FOLDERS]; // by type and name
+    struct swept_folder at[2][SWEPT_FOLDERS]; // by type and name
+    uint64_t sweeps;
 };
 
 // Removes files that no row refers to, even while uploads and jobs are running. Folders in which
@@ -65,8 +70,12 @@ struct swept_folders {
 // which intake_collect removes.
 MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swept,
                                      struct err *err);
+// Files of that type that remained, and their bytes, after the last sweep.
+void swept_count(const struct swept_folders *swept, enum blob_type type, uint64_t *files,
+                 uint64_t *bytes);
 
-// At startup, before jobs and handlers: also removes spool files.
+// At startup, before jobs and handlers: removes what an earlier process did not finish. How long it
+// takes does not depend on how much is stored.
 MUST_CHECK bool intake_sweep(const struct intake *intake, struct err *err);
 
 #endif

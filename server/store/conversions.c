@@ -95,16 +95,27 @@ static bool convert_meta(struct db *db, struct str run_id, struct err *err)
     return sql_end(&stmt) && ok;
 }
 
+// What owners have is counted by a later step.
+static bool note_made(struct db *db, struct str run_id, int64_t bytes, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET made = ? WHERE id = ?", err);
+    sql_bind_i64(&stmt, bytes);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
 static bool convert_run(struct db *db, struct str run_id, struct err *err)
 {
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
     int parts = -1;
+    int64_t bytes;
     bool ok =
         read_tables(db, run_id, &report, err) &&
-        (report.table_count == 0 || ((parts = report_parts_hold(&report, run_tables, err)) >= 0 &&
-                                     tables_save_run(db, run_id, parts, err))) &&
+        (report.table_count == 0 ||
+         ((parts = report_parts_hold(&report, run_tables, err)) >= 0 &&
+          tables_save_run(db, run_id, parts, &bytes, err) && note_made(db, run_id, bytes, err))) &&
         convert_meta(db, run_id, err);
     arena_free(&arena);
     if (parts >= 0)

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the audit log, and usage counted against quotas.
+// Rows of the audit log.
 #include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 #include "server/store/store_sql.h"
-
-#include "ingest/base/clock.h"
-
-#define DAYS_KEPT 31
 
 enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait only milliseconds
 
@@ -88,87 +84,4 @@ bool store_prune_audit(struct store *store, int64_t before_ns, uint64_t *pruned,
     bool ok = sql_run(&stmt);
     *pruned = ok ? (uint64_t)db_changes(txn.db) : 0;
     return txn_end(&txn, ok, err);
-}
-
-// --- quotas -------------------------------------------------------------------------------------
-
-bool store_quota_use(struct store *store, struct str who, int64_t day, struct quota_use *use,
-                     struct err *err)
-{
-    struct txn txn;
-    *use = (struct quota_use){0};
-    if (!txn_begin(store, DB_READ, &txn, err))
-        return false;
-    struct stmt stmt =
-        sql_begin(txn.db,
-                  "SELECT (SELECT bytes FROM quota_day WHERE who = ?1 AND day = ?2), "
-                  "(SELECT sum(bytes + made) FROM trace_owner WHERE who = ?1), "
-                  "(SELECT sum(flushed) FROM resumable WHERE owner = ?1 AND upload_id IS NULL "
-                  "AND refused IS NULL), "
-                  "(SELECT sum(made) FROM stored_run WHERE owner = ?1), "
-                  "(SELECT sum(bytes) FROM input WHERE owner = ?1 AND blob IS NOT NULL)",
-                  err);
-    sql_bind_text(&stmt, who);
-    sql_bind_i64(&stmt, day);
-    if (sql_row(&stmt))
-        *use = (struct quota_use){sql_i64_or(&stmt, 0, 0),
-                                  sql_i64_or(&stmt, 1, 0) + sql_i64_or(&stmt, 2, 0) +
-                                      sql_i64_or(&stmt, 3, 0) + sql_i64_or(&stmt, 4, 0)};
-    return txn_end(&txn, sql_end(&stmt), err);
-}
-
-static bool forget_days(struct db *db, struct str who, int64_t day, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "DELETE FROM quota_day WHERE who = ? AND day < ?", err);
-    sql_bind_text(&stmt, who);
-    sql_bind_i64(&stmt, day - DAYS_KEPT);
-    return sql_run_later(&stmt);
-}
-
-static bool charge(struct db *db, struct str who, int64_t day, uint64_t bytes, struct err *err)
-{
-    struct stmt stmt =
-        sql_begin(db,
-                  "INSERT INTO quota_day (who, day, bytes) VALUES (?, ?, ?) "
-                  "ON CONFLICT (who, day) DO UPDATE SET bytes = quota_day.bytes + excluded.bytes",
-                  err);
-    sql_bind_text(&stmt, who);
-    sql_bind_i64(&stmt, day);
-    sql_bind_u64(&stmt, bytes);
-    return sql_run_later(&stmt) && forget_days(db, who, day, err);
-}
-
-int64_t store_today(void)
-{
-    return clock_wall_ns() / 1000000000 / 86400;
-}
-
-bool uploads_charge(struct db *db, struct str who, uint64_t bytes, struct err *err)
-{
-    return who.len == 0 || bytes == 0 || charge(db, who, store_today(), bytes, err);
-}
-
-bool store_quota_charge(struct store *store, struct str who, int64_t day, uint64_t bytes,
-                        struct err *err)
-{
-    struct txn txn;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    return txn_end(&txn, charge(txn.db, who, day, bytes, err), err);
-}
-
-bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err)
-{
-    if (who.len == 0)
-        return true;
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO trace_owner (trace_id, who, bytes) "
-                                 "SELECT trace.id, ?, blob.bytes FROM upload_trace "
-                                 "JOIN trace ON trace.id = upload_trace.trace_id "
-                                 "JOIN blob ON blob.sha256 = trace.sha256 "
-                                 "WHERE upload_id = ? AND existing = 0 ON CONFLICT DO NOTHING",
-                                 err);
-    sql_bind_text(&stmt, who);
-    sql_bind_text(&stmt, upload_id);
-    return sql_run_later(&stmt);
 }

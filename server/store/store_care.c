@@ -196,13 +196,21 @@ static bool prune(struct db *db, const char *text, int64_t before_ns, uint64_t *
     return ok;
 }
 
+static bool forget_days(struct db *db, int64_t before_ns, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, "DELETE FROM quota_day WHERE day < ?", err);
+    sql_bind_i64(&stmt, before_ns / 1000000000 / 86400);
+    return sql_run(&stmt);
+}
+
 bool store_prune(struct store *store, int64_t before_ns, uint64_t *pruned, struct err *err)
 {
     struct txn txn;
     *pruned = 0;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok = prune(txn.db,
+    bool ok = forget_days(txn.db, before_ns, err) &&
+              prune(txn.db,
                     "DELETE FROM job WHERE id IN (SELECT id FROM job WHERE finished_ns < ? "
                     "AND finished_ns IS NOT NULL AND state IN ('done', 'failed') LIMIT ?)",
                     before_ns, pruned, err) &&

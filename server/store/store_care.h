@@ -95,7 +95,8 @@ MUST_CHECK bool store_traces_from(struct store *store, struct str prefix, struct
 MUST_CHECK bool store_believed_clock(struct store *store, int64_t *at_ns, struct err *err);
 MUST_CHECK bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err);
 
-// Deletes finished jobs and old upload rows from before a time; at most a few thousand per call.
+// Deletes finished jobs, old upload rows and the days of quotas from before a time; at most a few
+// thousand per call.
 MUST_CHECK bool store_prune(struct store *store, int64_t before_ns, uint64_t *pruned,
                             struct err *err);
 

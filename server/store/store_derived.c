@@ -285,6 +285,7 @@ bool traces_drop(struct db *db, struct str trace_id, struct err *err)
                      err) &&
            read_text(db, "SELECT sha256 FROM trace WHERE id = ?", trace_id, sha256, sizeof sha256,
                      err) &&
+           owners_count(db, OWNED_TRACE, trace_id, OWNED_GOES, err) &&
            sql_run_with(db, "DELETE FROM trace WHERE id = ?", trace_id, err) &&
            sql_run_with(db, "INSERT INTO garbage VALUES ('trace_file', ?) ON CONFLICT DO NOTHING",
                         trace_id, err) &&
@@ -307,7 +308,7 @@ static bool drop_run(struct db *db, struct str run_id, struct arena *arena, stru
                      "UNION ALL SELECT 'trace_file', id FROM stored_run WHERE id = ?1 "
                      "ON CONFLICT DO NOTHING",
                      run_id, err) &&
-        forget_text(db, run_id, err) &&
+        forget_text(db, run_id, err) && owners_count(db, OWNED_RUN, run_id, OWNED_GOES, err) &&
         sql_run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = blobs_release(db, names[i], err);

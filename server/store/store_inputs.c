@@ -241,6 +241,7 @@ bool inputs_add_archive(const struct adding *adding, const struct trace_part *pa
     }
     return sql_new_id('i', added->id, err) && blobs_insert(adding->db, part, err) &&
            insert(adding, part, str_of(added->id), err) &&
+           owners_count(adding->db, OWNED_INPUT, str_of(added->id), OWNED_COMES, err) &&
            queue(adding->db, str_of(added->id), err);
 }
 

@@ -146,22 +146,15 @@ static bool write_figures(struct db *db, struct str trace_id, const struct trace
     return sql_run_later(&stmt);
 }
 
-// Counts the bytes derived from a trace to its owner.
-static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
-    sql_bind_i64(&stmt, bytes);
-    sql_bind_text(&stmt, trace_id);
-    return sql_run_later(&stmt);
-}
-
+// bytes: that its results take.
 static bool save_trace(struct db *db, struct str trace_id, const struct trace_result *result,
-                       struct err *err)
+                       int64_t *bytes, struct err *err)
 {
-    int64_t bytes;
-    return write_figures(db, trace_id, result, err) &&
-           tables_save_trace(db, trace_id, result->tables, &bytes, err) &&
-           note_trace_made(db, trace_id, bytes + result->kept_bytes, err);
+    if (!write_figures(db, trace_id, result, err) ||
+        !tables_save_trace(db, trace_id, result->tables, bytes, err))
+        return false;
+    *bytes += result->kept_bytes;
+    return true;
 }
 
 // The run comes last, for which others wait from then on. Whether it is due is certain only then.
@@ -191,6 +184,7 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
 {
     struct ending ending;
     bool is_kept = true;
+    int64_t bytes = 0;
     if (!look_at_ending(db, job, result->world_size, &ending, err))
         return false;
     if (!ending.is_ours)
@@ -201,10 +195,11 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
     if (!sql_run_later(&end) ||
         (ending.is_pending && !settle_rank(db, job, result, &is_kept, &ending, err)) ||
         (ending.is_again && !tables_forget_trace(db, job->trace_id, err)) ||
-        (is_kept && !save_trace(db, job->trace_id, result, err)))
+        (is_kept && !save_trace(db, job->trace_id, result, &bytes, err)))
         return false;
-    return is_kept && ending.is_usual ? count_usual(db, job, ending.is_near, err)
-                                      : count_again(db, job, err);
+    return (is_kept && ending.is_usual ? count_usual(db, job, ending.is_near, err)
+                                       : count_again(db, job, err)) &&
+           (!is_kept || owners_note_trace_made(db, job->trace_id, bytes, err));
 }
 
 struct finished {
@@ -265,10 +260,12 @@ bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct e
 bool store_finish_run(struct store *store, const struct job *job, int tables, struct err *err)
 {
     struct txn txn;
+    int64_t bytes;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
-              tables_save_run(txn.db, job->run_id, tables, err) &&
+              tables_save_run(txn.db, job->run_id, tables, &bytes, err) &&
+              owners_note_run_made(txn.db, job->run_id, bytes, err) &&
               figures_take_words(txn.db, job->run_id, err) &&
               jobs_mark_run(txn.db, job->run_id, NULL, err);
     return txn_end(&txn, ok, err);

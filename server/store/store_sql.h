@@ -170,8 +170,21 @@ MUST_CHECK bool upload_key_insert(struct db *db, const struct upload_request *re
 // Counts bytes as sent today.
 MUST_CHECK bool uploads_charge(struct db *db, struct str who, uint64_t bytes, struct err *err);
 
-// Traces of the upload belong to who, unless someone uploaded them before.
+// Traces of the upload belong to who, unless someone uploaded them before. They are not counted
+// yet.
 MUST_CHECK bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err);
+
+// Counts what its owners have stored with it: the new traces of an upload, a trace, an input, or a
+// run and all it has. Call after it has come, and before it goes; before and after it changes.
+enum owned { OWNED_UPLOAD, OWNED_TRACE, OWNED_INPUT, OWNED_RUN };
+enum owned_sign { OWNED_COMES = 1, OWNED_GOES = -1 };
+MUST_CHECK bool owners_count(struct db *db, enum owned owned, struct str id, enum owned_sign sign,
+                             struct err *err);
+// How many bytes the results of a trace, or of its run as a whole, take.
+MUST_CHECK bool owners_note_trace_made(struct db *db, struct str trace_id, int64_t bytes,
+                                       struct err *err);
+MUST_CHECK bool owners_note_run_made(struct db *db, struct str run_id, int64_t bytes,
+                                     struct err *err);
 
 // An upload just replaced possibly damaged bytes with sound ones. If the damage made a trace fail,
 // it is read again.
@@ -298,8 +311,9 @@ MUST_CHECK bool jobs_queue_trace(struct db *db, struct str trace_id, struct err 
 MUST_CHECK bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err);
 
 MUST_CHECK bool tables_save_input(struct db *db, struct str input_id, int tables, struct err *err);
-// Writes a run's report in place of the one it had, and what follows from it.
-MUST_CHECK bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *err);
+// Writes a run's report in place of the one it had, and what follows from it. bytes: of its tables.
+MUST_CHECK bool tables_save_run(struct db *db, struct str run_id, int tables, int64_t *bytes,
+                                struct err *err);
 // Some of a run's tables (NULL-terminated), within a transaction.
 MUST_CHECK bool tables_load_run(struct db *db, struct str run_id,
                                 const struct table_desc *const *known, struct report *report,

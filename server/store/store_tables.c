@@ -121,21 +121,12 @@ bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *
     return sql_run_later(&head) && insert_parts(db, &owner, trace_tables, tables, bytes, err);
 }
 
-static bool note_run_made(struct db *db, struct str run_id, int64_t bytes, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET made = ? WHERE id = ?", err);
-    sql_bind_i64(&stmt, bytes);
-    sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
-}
-
-bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *err)
+bool tables_save_run(struct db *db, struct str run_id, int tables, int64_t *bytes, struct err *err)
 {
     struct owner owner = {&of_runs, run_id};
-    int64_t bytes;
     return forget_tables(db, &owner, err) &&
-           insert_parts(db, &owner, run_tables, tables, &bytes, err) &&
-           note_run_made(db, run_id, bytes, err) && figures_take(db, run_id, err);
+           insert_parts(db, &owner, run_tables, tables, bytes, err) &&
+           figures_take(db, run_id, err);
 }
 
 bool tables_save_input(struct db *db, struct str input_id, int tables, struct err *err)

@@ -419,7 +419,12 @@ static bool end_upload(struct db *db, const struct upload_request *request, stru
     return has_new || sql_touch_run(db, upload->run_id, err);
 }
 
-// The owner's day comes last, for which all that the owner sends waits from then on.
+static bool count_owned(struct db *db, struct str owner, struct str upload_id, struct err *err)
+{
+    return owner.len == 0 || owners_count(db, OWNED_UPLOAD, upload_id, OWNED_COMES, err);
+}
+
+// What the owner has and sends comes last, as others of the owner may wait for it from then on.
 static bool add_upload(struct db *db, const struct upload_request *request, struct arena *arena,
                        struct upload *upload, struct err *err)
 {
@@ -435,6 +440,7 @@ static bool add_upload(struct db *db, const struct upload_request *request, stru
            add_parts(&adding, request, upload->id, err) &&
            uploads_own(db, request->owner, upload->id, err) &&
            end_upload(db, request, arena, upload, err) &&
+           count_owned(db, request->owner, upload->id, err) &&
            uploads_charge(db, request->owner, request->sent_bytes, err);
 }
 

@@ -216,7 +216,8 @@ static bool own_trace(struct unpacking *unpacking, const struct added *added, in
     sql_bind_text(&stmt, str_of(added->id));
     sql_bind_text(&stmt, unpacking->owner);
     sql_bind_i64(&stmt, bytes);
-    return sql_run(&stmt);
+    return sql_run(&stmt) &&
+           owners_count(unpacking->db, OWNED_TRACE, str_of(added->id), OWNED_COMES, err);
 }
 
 static bool add_trace(struct unpacking *unpacking, const struct new_member *member,
@@ -278,6 +279,7 @@ static bool insert(struct unpacking *unpacking, const struct new_member *member,
     sql_bind_text(&stmt, unpacking->owner);
     sql_bind_i64(&stmt, clock_wall_ns());
     return sql_run(&stmt) &&
+           owners_count(unpacking->db, OWNED_INPUT, str_of(id), OWNED_COMES, err) &&
            (!is_evidence(member) || evidence_queue(unpacking->db, str_of(id), err));
 }
 
@@ -349,8 +351,15 @@ static bool charge_members(struct unpacking *unpacking, struct err *err)
     return sql_end(&stmt) && charge(unpacking, bytes, err);
 }
 
+static bool count_input(struct unpacking *unpacking, enum owned_sign sign, struct err *err)
+{
+    return owners_count(unpacking->db, OWNED_INPUT, unpacking->job->input_id, sign, err);
+}
+
 static bool let_bytes_go(struct unpacking *unpacking, struct err *err)
 {
+    if (!count_input(unpacking, OWNED_GOES, err))
+        return false;
     struct stmt stmt = sql_begin(unpacking->db,
                                  "UPDATE input SET blob = NULL, reason = NULL, state = 'done' "
                                  "WHERE id = ?",
@@ -390,7 +399,8 @@ static bool become_trace(struct unpacking *unpacking, const struct unpack_step *
                                 .filename = unpacking->filename,
                                 .sha256 = unpacking->blob.at,
                                 .bytes = unpacking->bytes};
-    if (!add_trace(unpacking, &member, unpacking->job->run_id, &added, err))
+    if (!add_trace(unpacking, &member, unpacking->job->run_id, &added, err) ||
+        !count_input(unpacking, OWNED_GOES, err))
         return false;
     struct stmt stmt = sql_begin(unpacking->db,
                                  "UPDATE input SET kind = 'trace', trace_id = ?, blob = NULL, "
@@ -406,7 +416,7 @@ static bool become_attachment(struct unpacking *unpacking, const struct unpack_s
 {
     const struct new_member *member = step->members;
     if (!check_job(unpacking->db, unpacking->job, err) || !load(unpacking, err) ||
-        !add_attachment(unpacking, member, err))
+        !add_attachment(unpacking, member, err) || !count_input(unpacking, OWNED_GOES, err))
         return false;
     struct stmt stmt = sql_begin(unpacking->db,
                                  "UPDATE input SET kind = 'attachment', format = ?, blob = ?, "
@@ -419,7 +429,8 @@ static bool become_attachment(struct unpacking *unpacking, const struct unpack_s
     sql_bind_i64(&stmt, member->secrets);
     sql_bind_clean(&stmt, member->reason);
     sql_bind_text(&stmt, unpacking->job->input_id);
-    return sql_run(&stmt) && end_alone(unpacking, err) && charge(unpacking, member->bytes, err) &&
+    return sql_run(&stmt) && count_input(unpacking, OWNED_COMES, err) &&
+           end_alone(unpacking, err) && charge(unpacking, member->bytes, err) &&
            (!is_evidence(member) || evidence_queue(unpacking->db, unpacking->job->input_id, err));
 }
 

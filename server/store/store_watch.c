@@ -29,11 +29,8 @@ bool store_queue_state(struct store *store, struct queue_state *state, struct er
 static bool read_owners(struct db *db, struct store_room *room, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "SELECT who, sum(bytes) FROM (SELECT who, bytes + made AS "
-                                 "bytes FROM trace_owner UNION ALL SELECT owner, made FROM "
-                                 "stored_run WHERE owner <> '' UNION ALL SELECT owner, bytes FROM "
-                                 "input WHERE owner <> '' AND blob IS NOT NULL) AS each "
-                                 "GROUP BY who ORDER BY 2 DESC, who",
+                                 "SELECT who, sum(bytes) FROM owner_bytes GROUP BY who "
+                                 "HAVING sum(bytes) > 0 ORDER BY 2 DESC, who",
                                  err);
     while (sql_row(&stmt)) {
         uint64_t bytes = (uint64_t)sql_i64(&stmt, 1);
@@ -54,7 +51,8 @@ static bool read_room(struct db *db, struct store_room *room, struct err *err)
     static const char text[] =
         "SELECT (SELECT count(*) FROM resumable WHERE upload_id IS NULL AND refused IS NULL), "
         "(SELECT coalesce(sum(flushed), 0) FROM resumable WHERE upload_id IS NULL AND refused IS "
-        "NULL), (SELECT coalesce(max(id), 0) FROM audit), (SELECT count(*) FROM run), "
+        "NULL), (SELECT coalesce(max(id), 0) FROM audit), (SELECT coalesce(sum(runs), 0) FROM "
+        "series), "
         "coalesce((SELECT avg(bytes) FROM (SELECT (SELECT sum(bytes) FROM trace WHERE run_id = "
         "newest.id) AS bytes FROM (SELECT id FROM run ORDER BY created_ns DESC, id LIMIT ?) AS "
         "newest) AS sizes), 0.0), "

@@ -115,6 +115,8 @@ class Lane {
     const { items } = await server.get("/runs?limit=all&fields=name");
     assert.equal(items.length, this.ledger.in_state("kept").length, "runs that nobody uploaded");
     await no_strangers(this.data, this.ledger);
+    await until("files have been looked through", async () =>
+      (await server.request("/metrics")).text.includes("\nstepscope_blob_files "), 30_000);
     await server.stop();
     await verify_files(this.data);
   }

@@ -55,6 +55,11 @@ static const struct {
     {"open job of the deleted run", "SELECT run_id FROM job JOIN stored_run AS r ON r.id = run_id "
                                     "WHERE deleted_ns IS NOT NULL AND state IN ('queued', "
                                     "'running')"},
+    {"what the owner has stored",
+     "SELECT who FROM (SELECT who, bytes + made AS bytes FROM trace_owner "
+     "UNION ALL SELECT owner, made FROM stored_run WHERE owner <> '' "
+     "UNION ALL SELECT owner, bytes FROM input WHERE owner <> '' AND blob IS NOT NULL "
+     "UNION ALL SELECT who, -bytes FROM owner_bytes) AS owned GROUP BY who HAVING sum(bytes) <> 0"},
     {"blob that nothing has",
      "SELECT sha256 FROM blob WHERE sha256 NOT IN (SELECT sha256 FROM trace) "
      "AND sha256 NOT IN (SELECT blob FROM input WHERE blob IS NOT NULL)"},

@@ -167,6 +167,15 @@ static void more_than_the_disk_holds_is_refused_at_once(void **state)
     assert_int_equal(folder_count(s->folder, "spool"), 0);
 }
 
+// What a start does, and care soon after.
+static void sweep_all(struct service *s)
+{
+    struct swept_folders *swept = calloc(1, sizeof *swept);
+    check(s, intake_sweep(&s->intake, &s->err));
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    free(swept);
+}
+
 static void a_refused_upload_leaves_no_file(void **state)
 {
     struct service *s = *state;
@@ -174,7 +183,7 @@ static void a_refused_upload_leaves_no_file(void **state)
     assert_true(accept(s, "r", "abc", 0, &upload));
     assert_false(accept(s, "r", "def", 0, &upload));
     assert_int_equal(s->err.code, ERR_CONFLICT);
-    check(s, intake_sweep(&s->intake, &s->err));
+    sweep_all(s);
     assert_true(is_blob_there(s, abc_sha256));
     assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
 }
@@ -262,7 +271,7 @@ static void a_start_removes_what_no_row_names(void **state)
     store_trace(s, upload.traces[0].id.at);
     close_service(s);
     open_service(s);
-    check(s, intake_sweep(&s->intake, &s->err));
+    sweep_all(s);
     assert_int_equal(folder_count(s->folder, "spool"), 0);
     assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
     assert_int_equal(folder_count_all(s->folder, "traces"), 1);
@@ -304,6 +313,35 @@ static void a_folder_in_which_nothing_came_or_went_is_passed_over(void **state)
     free(swept);
 }
 
+static void assert_swept(const struct swept_folders *swept, enum blob_type type, uint64_t files,
+                         uint64_t bytes)
+{
+    uint64_t found_files, found_bytes;
+    swept_count(swept, type, &found_files, &found_bytes);
+    assert_int_equal(found_files, files);
+    assert_int_equal(found_bytes, bytes);
+}
+
+static void a_sweep_counts_what_remains(void **state)
+{
+    struct service *s = *state;
+    struct swept_folders *swept = calloc(1, sizeof *swept);
+    struct upload upload;
+    check(s, accept(s, "r", "abc", 0, &upload));
+    check(s, accept(s, "r", "defgh", 1, &upload));
+    store_trace(s, "t_ab0000000000");
+    set_old(s, "blobs/ba");
+    for (int i = 0; i < 2; i++) { // the second passes over a folder
+        check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+        assert_swept(swept, BLOB_UPLOAD, 2, 8);
+        assert_swept(swept, BLOB_TRACE, 0, 0);
+    }
+    check(s, intake_delete_run(&s->intake, upload.run_id, STORE_ANY, &s->err));
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    assert_swept(swept, BLOB_UPLOAD, 0, 0);
+    free(swept);
+}
+
 static void a_folder_without_a_time_is_looked_through(void **state)
 {
     struct service *s = *state;
@@ -325,7 +363,7 @@ static void a_folder_that_just_changed_is_looked_through_again(void **state)
     check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
     assert_int_equal(folder_count_all(s->folder, "traces"), 0);
     for (size_t i = 0; i < SWEPT_FOLDERS; i++)
-        assert_int_equal(swept->changed_ns[1][i], 0);
+        assert_int_equal(swept->at[1][i].changed_ns, 0);
     free(swept);
 }
 
@@ -345,6 +383,7 @@ int main(void)
         TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
         TEST(a_start_removes_what_no_row_names),
         TEST(a_folder_in_which_nothing_came_or_went_is_passed_over),
+        TEST(a_sweep_counts_what_remains),
         TEST(a_folder_without_a_time_is_looked_through),
         TEST(a_folder_that_just_changed_is_looked_through_again),
     };

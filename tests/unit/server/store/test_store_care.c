@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking after the database: checks, copies, damaged files, old data, and its settings.
 #include "ingest/base/clock.h"
+#include "server/store/store_access.h"
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "tests/unit/folder.h"
@@ -323,6 +324,17 @@ static void jobs_and_uploads_are_forgotten_but_not_what_waits(void **state)
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }
 
+static void days_of_quotas_are_forgotten(void **state)
+{
+    enum { DAY = 86400 };
+    struct fixture *f = *state;
+    uint64_t pruned;
+    for (int64_t day = 6; day < 9; day++)
+        assert_ok(f, store_quota_charge(f->store, STR("k_1"), day, 10, &f->err));
+    assert_ok(f, store_prune(f->store, (int64_t)8 * DAY * 1000000000, &pruned, &f->err));
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM quota_day"), 1);
+}
+
 // --- the disk -----------------------------------------------------------------------------------
 
 static void after_a_flush_failed_nothing_is_written_and_all_is_read(void **state)
@@ -455,6 +467,7 @@ int main(void)
         TEST(a_damaged_file_is_warned_of_until_it_is_uploaded_again),
         TEST(a_damaged_file_names_a_run_that_is_not_deleted),
         TEST(jobs_and_uploads_are_forgotten_but_not_what_waits),
+        TEST(days_of_quotas_are_forgotten),
         TEST(after_a_flush_failed_nothing_is_written_and_all_is_read),
         TEST(emptying_the_log_leaves_no_byte_of_what_was_deleted),
         TEST(a_reader_delays_the_emptying_but_not_for_long),
