@@ -15,6 +15,13 @@ struct pair {
     struct report *report;
 };
 
+// " per step"; "" where no step of either side is marked, so that times are of all that was
+// recorded.
+static inline const char *pair_per_step(const struct pair *pair)
+{
+    return pair->sides[BASE]->no_steps && pair->sides[CAND]->no_steps ? "" : " per step";
+}
+
 // Rungs of the matching ladder, strongest first.
 enum rung {
     RUNG_MODULE,

@@ -3,6 +3,7 @@
 #include "analysis/compare/compare_pool.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "ingest/base/orders.h"
 #include <stdlib.h>
 
@@ -164,12 +165,14 @@ static void add_run(struct compare_pool *pool, const struct pool_run *run)
     for (int b = 0; b < BAR_COUNT; b++)
         pool->total.bar_ns[b] += run->total.bar_ns[b];
     pool->steps += run->steps;
+    pool->no_steps &= trust_count(run->from->rank, "no_steps") > 0;
 }
 
 bool compare_pool_make(const struct compare_side *side, struct arena *arena,
                        struct compare_pool *pool, struct err *err)
 {
-    *pool = (struct compare_pool){.side = side, .count = side->run_count, .scale = {1, 1}};
+    *pool = (struct compare_pool){
+        .side = side, .count = side->run_count, .no_steps = true, .scale = {1, 1}};
     pool->runs = arena_array(arena, pool->count, sizeof *pool->runs, err);
     if (!pool->runs)
         return false;

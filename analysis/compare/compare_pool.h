@@ -29,6 +29,7 @@ struct compare_pool {
     size_t count;
     struct parts total; // over the steady steps of all runs
     int64_t steps;
+    bool no_steps;             // none is marked: all that its runs recorded counts as one
     int64_t tokens;            // per step; 0 if unknown or different between runs
     struct pool_scale scale;   // of the figures below
     int64_t step_ns;           // lower median of the runs' medians, -1 without steps

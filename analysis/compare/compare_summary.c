@@ -58,24 +58,25 @@ static void say_missing(struct words *words, const struct compare_pool *sides[SI
     words_say(words, "%s no steps on a device, so there is nothing to compare", who);
 }
 
-static void say_work(struct words *words, const struct compare_work *work)
+static void say_work(struct words *words, const struct pair *pair, const struct compare_work *work)
 {
     const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
+    const char *per_step = pair_per_step(pair);
     if (work->is_same) {
         if (work->same_share < COMPARE_SAME_SHARE)
             words_say(words,
-                      "hardly comparable part by part: operators, shapes and calls per step match "
-                      "in %.0f %% of the device time, only model FLOPs per step agree; ",
-                      100 * work->same_share);
+                      "hardly comparable part by part: operators, shapes and calls%s match in "
+                      "%.0f %% of the device time, only model FLOPs%s agree; ",
+                      per_step, 100 * work->same_share, per_step);
         return;
     }
     words_say(
         words,
-        "different work, so neither side counts as faster: operators, shapes and calls per step "
-        "match in %.0f %% of the device time",
-        100 * work->same_share);
+        "different work, so neither side counts as faster: operators, shapes and calls%s match in "
+        "%.0f %% of the device time",
+        per_step, 100 * work->same_share);
     if (base->flops_per_step > 0 && cand->flops_per_step > 0)
-        words_say(words, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
+        words_say(words, ", model FLOPs%s are %.3g and %.3g", per_step, base->flops_per_step,
                   cand->flops_per_step);
     words_say(words, "; ");
 }
@@ -99,13 +100,23 @@ static void say_steps(struct words *words, const struct pair *pair)
 {
     int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
     double share = base_ns ? fabs((double)(cand_ns - base_ns)) / (double)base_ns : 0;
-    words_say(words, "the candidate's median step is %s%s%s, the base's %s: %.1f %% %s",
-              time_text(cand_ns).text, pair->options->slowest ? " on the slowest rank" : "",
+    bool by_step = *pair_per_step(pair);
+    words_say(words, "the candidate's %s %s%s%s, the base's %s: %.1f %% %s",
+              by_step ? "median step is" : "recording takes", time_text(cand_ns).text,
+              pair->options->slowest ? " on the slowest rank" : "",
               pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text,
               100 * share,
               cand_ns < base_ns   ? "shorter"
               : cand_ns > base_ns ? "longer"
                                   : "apart");
+}
+
+// A step against all that the other side recorded is hardly what was asked for.
+static void say_unmarked(struct words *words, const struct compare_pool *sides[SIDES])
+{
+    if (sides[BASE]->no_steps != sides[CAND]->no_steps)
+        words_say(words, "; no step of %s is marked, so its whole recording counts as one",
+                  sides[BASE]->no_steps ? "the base" : "the candidate");
 }
 
 static void say_interval(struct words *words, const struct judgement *judged)
@@ -256,8 +267,9 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     if (!compare_work_read(pair, &work, err))
         return false;
     if (known) {
-        say_work(&words, &work);
+        say_work(&words, pair, &work);
         say_steps(&words, pair);
+        say_unmarked(&words, (const struct compare_pool *[]){base, cand});
         say_verdict(&words, pair);
         say_coverage(&words, &work);
     } else {
@@ -270,6 +282,8 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     row_text(&row, COMPARE_SUMMARY_VERDICT_TEXT, words_str(&words));
     row_i64(&row, COMPARE_SUMMARY_BASE_STEPS, base->steps);
     row_i64(&row, COMPARE_SUMMARY_CAND_STEPS, cand->steps);
+    row_bool(&row, COMPARE_SUMMARY_BASE_NO_STEPS, base->no_steps);
+    row_bool(&row, COMPARE_SUMMARY_CAND_NO_STEPS, cand->no_steps);
     row_i64(&row, COMPARE_SUMMARY_BASE_MEAN_NS, base->mean_ns);
     row_i64(&row, COMPARE_SUMMARY_CAND_MEAN_NS, cand->mean_ns);
     row_i64(&row, COMPARE_SUMMARY_DELTA_MEAN_NS, cand->mean_ns - base->mean_ns);

@@ -59,11 +59,12 @@ struct count_text reason_count(double count)
     return mean_text(count, whole ? 0 : 1);
 }
 
-void reason_say_calls(double base, double cand, struct words *words)
+void reason_say_calls(const struct reason_case *the_case, double base, double cand,
+                      struct words *words)
 {
     struct count_text now = reason_count(cand);
-    words_say(words, "%s call%s per step instead of %s", now.text,
-              strcmp(now.text, "1") == 0 ? "" : "s", reason_count(base).text);
+    words_say(words, "%s call%s%s instead of %s", now.text, strcmp(now.text, "1") == 0 ? "" : "s",
+              pair_per_step(the_case->pair), reason_count(base).text);
 }
 
 // Copies the numbers of one list; returns how many bytes it read.

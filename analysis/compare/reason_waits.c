@@ -84,9 +84,9 @@ static bool say_late_rank(const struct reason_case *the_case, struct words *word
     int slow = reason_slow_side(the_case->reason);
     if (!find_late_rank(the_case, &rank, late_ns))
         return false;
-    words_say(words, "the others wait for rank %lld of %s, which is %s late per step instead of %s",
+    words_say(words, "the others wait for rank %lld of %s, which is %s late%s instead of %s",
               (long long)rank, the_case->names[slow], time_text(late_ns[slow]).text,
-              time_text(late_ns[1 - slow]).text);
+              pair_per_step(the_case->pair), time_text(late_ns[1 - slow]).text);
     return true;
 }
 
@@ -97,7 +97,7 @@ static bool say_more_calls(const struct reason_case *the_case, struct words *wor
     bool more = the_case->reason->ns[CAND] > the_case->reason->ns[BASE];
     if (!(base > 0 && cand > 0) || !(more ? cand > ALIKE * base : base > ALIKE * cand))
         return false;
-    reason_say_calls(base, cand, words);
+    reason_say_calls(the_case, base, cand, words);
     return true;
 }
 
@@ -159,9 +159,10 @@ const char *reason_say_collective(const struct reason_case *the_case, struct wor
     if (the_case->reason->size_count == 1)
         size = table_text(report_find(the_case->pair->report, table_compare_collectives.name),
                           the_case->reason->sizes, COMPARE_COLLECTIVES_SIZE_CLASS);
-    words_say(words, "%s%s%stake %s per step instead of %s, waiting for other ranks included",
+    words_say(words, "%s%s%stake %s%s instead of %s, waiting for other ranks included",
               size.len ? "those of " : "they ", reason_shown(size).text, size.len ? " " : "",
               time_text(sum_i64(the_case, COMPARE_COLLECTIVES_CAND_NS)).text,
+              pair_per_step(the_case->pair),
               time_text(sum_i64(the_case, COMPARE_COLLECTIVES_BASE_NS)).text);
     return "none";
 }

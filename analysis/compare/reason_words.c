@@ -44,8 +44,9 @@ static bool say_replaced(const struct reason_case *the_case, struct words *words
     struct str title = reason_text(the_case, reason->joined, COMPARE_WATERFALL_OP);
     if (!title.len)
         title = reason_main_kernel(the_case, reason, CAND);
-    words_say(words, "%s runs %s in its place, %s per step instead of %s", the_case->names[CAND],
+    words_say(words, "%s runs %s in its place, %s%s instead of %s", the_case->names[CAND],
               reason_kernel(title).text, time_text_beside(reason->ns[CAND], reason->ns[BASE]).text,
+              pair_per_step(the_case->pair),
               time_text_beside(reason->ns[BASE], reason->ns[CAND]).text);
     return true;
 }
@@ -66,7 +67,8 @@ static bool say_one_side(const struct reason_case *the_case, struct words *words
     else
         words_say(words, "only %s runs it", the_case->names[side]);
     if (calls > 0)
-        words_say(words, ", %s time%s per step", reason_count(calls).text, calls == 1 ? "" : "s");
+        words_say(words, ", %s time%s%s", reason_count(calls).text, calls == 1 ? "" : "s",
+                  pair_per_step(the_case->pair));
     return true;
 }
 
@@ -155,7 +157,7 @@ static bool say_calls(const struct reason_case *the_case, struct words *words)
     double explained = effect_ns / (double)delta_of(reason);
     if (explained < MOST_OF || explained > 1 / MOST_OF)
         return false;
-    reason_say_calls(base, cand, words);
+    reason_say_calls(the_case, base, cand, words);
     return true;
 }
 
@@ -373,8 +375,9 @@ const char *reason_say_work(const struct reason_case *the_case, struct words *wo
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].say(the_case, words))
             return rules[i].word;
-    words_say(words, "it takes %s per step instead of %s",
+    words_say(words, "it takes %s%s instead of %s",
               time_text_beside(reason->ns[CAND], reason->ns[BASE]).text,
+              pair_per_step(the_case->pair),
               time_text_beside(reason->ns[BASE], reason->ns[CAND]).text);
     return "none";
 }

@@ -130,6 +130,7 @@ struct name_text reason_shapes(struct str dims);
 struct count_text reason_count(double count);
 
 // "2 calls per step instead of 1,275".
-void reason_say_calls(double base, double cand, struct words *words);
+void reason_say_calls(const struct reason_case *the_case, double base, double cand,
+                      struct words *words);
 
 #endif

@@ -49,6 +49,9 @@ static void print_runs(const struct gate_question *question, FILE *out)
         long long steady = table_i64(runs, row, COMPARE_RUNS_STEADY_STEPS, 0);
         if (steady == 0)
             fputs(": no steady step\n", out);
+        else if (contributors_no_steps(&question->pair, cand != 0))
+            fprintf(out, ": recording of %.3f ms, no step is marked\n",
+                    shown_ms(runs, row, COMPARE_RUNS_STEP_MEDIAN_NS));
         else
             fprintf(out, ": median step %.3f ms of %lld steady\n",
                     shown_ms(runs, row, COMPARE_RUNS_STEP_MEDIAN_NS), steady);
@@ -92,7 +95,7 @@ static void print_figures(const struct table *table, size_t row, FILE *out)
 }
 
 // The bars sum to the mean step; the bridge leads from there to the median, the headline.
-static void print_steps(const struct table *summary, size_t row, FILE *out)
+static void print_steps(const struct table *summary, size_t row, bool is_whole, FILE *out)
 {
     static const unsigned mean[] = {COMPARE_SUMMARY_BASE_MEAN_NS, COMPARE_SUMMARY_CAND_MEAN_NS,
                                     COMPARE_SUMMARY_DELTA_MEAN_NS};
@@ -103,7 +106,10 @@ static void print_steps(const struct table *summary, size_t row, FILE *out)
         from[i] = shown_ms(summary, row, mean[i]);
         to[i] = shown_ms(summary, row, median[i]);
     }
-    fprintf(out, "  %10.3f %10.3f %+10.3f  mean step\n", from[0], from[1], from[2]);
+    fprintf(out, "  %10.3f %10.3f %+10.3f  %s\n", from[0], from[1], from[2],
+            is_whole ? "recording" : "mean step");
+    if (is_whole)
+        return;
     fprintf(out, "  %+10.3f %+10.3f %+10.3f  bridge to the median\n", to[0] - from[0],
             to[1] - from[1], shown_ms(summary, row, COMPARE_SUMMARY_BRIDGE_NS));
     fprintf(out, "  %10.3f %10.3f %+10.3f  median step\n", to[0], to[1], to[2]);
@@ -122,7 +128,8 @@ static void print_bars(const struct gate_question *question, FILE *out)
     const struct table *waterfall = find(question, &table_compare_waterfall);
     const struct table *summary;
     int64_t first = contributors_summary_row(&question->pair, &summary);
-    fputs("\nms per step\n        base  candidate     change\n", out);
+    fprintf(out, "\nms%s\n        base  candidate     change\n",
+            contributors_whole(&question->pair) ? "" : " per step");
     for (size_t row = 0; row < shown_rows(waterfall); row++) {
         if (!is_shown(question, waterfall, row) ||
             !table_is(waterfall, row, COMPARE_WATERFALL_LEVEL, STR("bar")) ||
@@ -133,7 +140,7 @@ static void print_bars(const struct gate_question *question, FILE *out)
         fputc('\n', out);
     }
     if (first >= 0)
-        print_steps(summary, (size_t)first, out);
+        print_steps(summary, (size_t)first, contributors_whole(&question->pair), out);
 }
 
 // --- why ----------------------------------------------------------------------------------------
@@ -176,7 +183,8 @@ static void print_reasons(const struct gate_question *question, FILE *out)
             counts[delta_ns > 0]++ >= MAX_REASONS)
             continue;
         if (counts[0] + counts[1] == 1)
-            fputs("\nwhy, per step\n        base  candidate     change\n", out);
+            fprintf(out, "\nwhy, ms%s\n        base  candidate     change\n",
+                    contributors_whole(&question->pair) ? "" : " per step");
         print_reason(reasons, row, out);
     }
 }
@@ -217,9 +225,10 @@ static void print_parity(const struct gate_question *question, FILE *out)
             table_i64(parity, row, COMPARE_PARITY_SHORTFALL_NS, 0) < 1000)
             continue;
         if (count++ == 0)
-            fputs("\nbehind the other GPU's share of the peaks, ms per step\n"
-                  "   shortfall  side       share of the peak\n",
-                  out);
+            fprintf(out,
+                    "\nbehind the other GPU's share of the peaks, ms%s\n"
+                    "   shortfall  side       share of the peak\n",
+                    contributors_whole(&question->pair) ? "" : " per step");
         print_parity_row(parity, row, out);
     }
     if (count)

@@ -59,6 +59,19 @@ int64_t contributors_summary_row(const struct compared_pair *pair, const struct 
     return -1;
 }
 
+bool contributors_no_steps(const struct compared_pair *pair, bool of_cand)
+{
+    const struct table *summary;
+    unsigned column = of_cand ? COMPARE_SUMMARY_CAND_NO_STEPS : COMPARE_SUMMARY_BASE_NO_STEPS;
+    int64_t row = contributors_summary_row(pair, &summary);
+    return row >= 0 && table_i64(summary, (size_t)row, column, 0);
+}
+
+bool contributors_whole(const struct compared_pair *pair)
+{
+    return contributors_no_steps(pair, false) && contributors_no_steps(pair, true);
+}
+
 static int by_size(const void *left, const void *right)
 {
     const struct contributor *a = left, *b = right;

@@ -32,6 +32,12 @@ MUST_CHECK bool contributors_find(const struct compared_pair *pair, struct arena
 // The candidate's row of figures; -1 if there is none.
 int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary);
 
+// Whether no step of the base, or of the candidate, is marked: all that it recorded counts as one.
+bool contributors_no_steps(const struct compared_pair *pair, bool of_cand);
+
+// The same of both: times are of recordings, not of steps.
+bool contributors_whole(const struct compared_pair *pair);
+
 // A text as one clean line of at most max bytes, truncated with dots.
 const char *contributors_clean(struct str text, size_t max, struct arena *arena);
 

@@ -220,22 +220,25 @@ static void put_signed_time(struct buf *out, int64_t ns)
     buf_printf(out, "%s%s", ns > 0 ? "+" : "", time_text(ns).text);
 }
 
-// "a step of pr takes 4.1 % longer than one of main (533 ms against 512 ms)"
+// "a step of pr takes 4.1 % longer than one of main (533 ms against 512 ms)", of recordings without
+// steps "the recording of pr takes 4.1 % longer than that of main (...)"
 static void put_shift(const struct gate_question *question, const struct judgement *judgement,
                       struct arena *arena, struct buf *out)
 {
     const char *base = side_name(question->pair.base, arena);
     const char *cand = side_name(question->pair.side, arena);
     double share = judgement->shift_share;
-    buf_printf(out, "%sa step of %s takes ",
-               question->pair.per_token ? "for the same number of tokens " : "", cand);
+    bool whole = contributors_whole(&question->pair);
+    buf_printf(out, "%s%s of %s takes ",
+               question->pair.per_token ? "for the same number of tokens " : "",
+               whole ? "the recording" : "a step", cand);
     if (fabs(share) > 0)
         put_percent(out, fabs(share));
-    buf_printf(out, "%s than one of %s (%s against %s)",
+    buf_printf(out, "%s than %s of %s (%s against %s)",
                share > 0   ? " longer"
                : share < 0 ? " less"
                            : "no longer",
-               base, time_text(llround(judgement->cand_ns)).text,
+               whole ? "that" : "one", base, time_text(llround(judgement->cand_ns)).text,
                time_text(llround(judgement->base_ns)).text);
 }
 
@@ -303,17 +306,18 @@ static const char *reason_word(const struct judgement *judgement)
     return "why: noise or not, the largest parts of the difference are ";
 }
 
-// "aten::mm +14.5 ms (69 % of the mean step's +21.0 ms)"
-static void put_contributor(const struct contributor *one, int64_t whole_ns, bool first,
+// "aten::mm +14.5 ms (69 % of the mean step's +21.0 ms)"; of: what the times are of, in the first,
+// else NULL.
+static void put_contributor(const struct contributor *one, int64_t whole_ns, const char *of,
                             struct buf *out)
 {
-    buf_printf(out, "%s%s ", first ? "" : ", ", one->name);
+    buf_printf(out, "%s%s ", of ? "" : ", ", one->name);
     put_signed_time(out, one->delta_ns);
     if (whole_ns == 0)
         return;
     buf_printf(out, " (%.0f %%", 100 * (double)one->delta_ns / (double)whole_ns);
-    if (first) {
-        buf_puts(out, " of the mean step's ");
+    if (of) {
+        buf_printf(out, " of the %s's ", of);
         put_signed_time(out, whole_ns);
     }
     buf_putc(out, ')');
@@ -346,6 +350,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     size_t count = 0;
     int64_t named_ns = 0;
     const struct contributor *first = NULL;
+    const char *of = contributors_whole(&question->pair) ? "recording" : "mean step";
     if (!has_steps(&answer->judgement)) {
         buf_puts(out, "why: without steady steps the parts of a step are unknown");
         return true;
@@ -357,7 +362,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
             continue;
         buf_puts(out, count ? "" : reason_word(&answer->judgement));
         first = first ? first : &all.at[i];
-        put_contributor(&all.at[i], all.whole_ns, count++ == 0, out);
+        put_contributor(&all.at[i], all.whole_ns, count++ ? NULL : of, out);
         named_ns += all.at[i].delta_ns;
     }
     if (first) {

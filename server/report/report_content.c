@@ -269,6 +269,23 @@ static struct str candidate_of(const struct group *group, const struct table *ta
     return name_of(group->content, &group->compared, (size_t)table_i64(table, row, column, 1));
 }
 
+// Whether no step of both sides is marked: times are of recordings.
+static bool is_whole(const struct table *summary, size_t row)
+{
+    return table_i64(summary, row, COMPARE_SUMMARY_BASE_NO_STEPS, 0) &&
+           table_i64(summary, row, COMPARE_SUMMARY_CAND_NO_STEPS, 0);
+}
+
+// The same of all candidates.
+static bool is_all_whole(const struct group *group)
+{
+    const struct table *summary = report_find(group->report, "compare_summary");
+    for (size_t row = 0; summary && row < summary->row_count; row++)
+        if (!is_whole(summary, row))
+            return false;
+    return summary && summary->row_count;
+}
+
 // "b takes 906.1 ms per step, 15.8 % less than a: noise unknown."
 static void add_lead(const struct group *group)
 {
@@ -285,8 +302,8 @@ static void add_lead(const struct group *group)
         buf_add_str(&text, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
         buf_puts(&text, " takes ");
         number_text_add(number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns", &text);
-        buf_printf(&text, " per step, %.1f %% %s than %.*s: ", fabs(shift) * 100,
-                   shift < 0 ? "less" : "more", (int)base.len, base.at);
+        buf_printf(&text, "%s, %.1f %% %s than %.*s: ", is_whole(table, row) ? "" : " per step",
+                   fabs(shift) * 100, shift < 0 ? "less" : "more", (int)base.len, base.at);
         buf_add_str(&text, in_words(doc, text_of(table, row, COMPARE_SUMMARY_VERDICT)));
         buf_puts(&text, ".");
     }
@@ -302,8 +319,9 @@ static void add_verdicts(const struct group *group)
     const struct table *table = report_find(group->report, "compare_summary");
     struct str base = name_of(group->content, &group->compared, 0);
     doc_begin(doc, title_of(group, "Verdict"),
-              doc_printf(doc, "Against %.*s, by the steady steps of the traces.", (int)base.len,
-                         base.at));
+              doc_printf(doc, "Against %.*s, by %s.", (int)base.len, base.at,
+                         is_all_whole(group) ? "all that was recorded, as no step is marked"
+                                             : "the steady steps of the traces"));
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++) {
         doc_text(doc, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
@@ -351,12 +369,14 @@ static bool has_time(const struct table *table, size_t row)
 
 static void add_waterfall(const struct group *group)
 {
-    static const char *const labels[] = {"Part of the step", "Candidate",  "Time",
-                                         "Time of the base", "Difference", NULL};
+    static const char *const labels[] = {"Part",       "Candidate", "Time", "Time of the base",
+                                         "Difference", NULL};
     struct document *doc = group->content->doc;
     const struct table *table = report_find(group->report, "compare_waterfall");
     doc_begin(doc, title_of(group, "Where the difference is"),
-              STR("Parts of the mean steady step; they sum to the difference exactly."))
+              is_all_whole(group)
+                  ? STR("Parts of the recording; they sum to the difference exactly.")
+                  : STR("Parts of the mean steady step; they sum to the difference exactly."))
         ->bars = TIME_COLUMNS;
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++)
@@ -406,7 +426,9 @@ static bool add_changes(const struct group *group, struct err *err)
         return false;
     if (!rank_changes(table, ranked, &count))
         return true;
-    doc_begin(doc, title_of(group, "Largest changes"), STR("Device time per step, by operator."))
+    doc_begin(doc, title_of(group, "Largest changes"),
+              is_all_whole(group) ? STR("Device time, by operator.")
+                                  : STR("Device time per step, by operator."))
         ->bars = TIME_COLUMNS;
     columns(doc, labels);
     for (size_t i = 0; i < count && i < MOST_CHANGES; i++) {

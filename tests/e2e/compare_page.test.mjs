@@ -8,7 +8,8 @@ import { launch, on_clean_page, open_page, settle, visit, WIDE } from "./helpers
 import { look_faults, LOOKS } from "./helpers/looks.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
-import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
+import { generate, have_real_traces, real_file, small_job, small_trace }
+  from "./helpers/traces.mjs";
 
 const REPEATS = 4;
 const ODD = /NaN|undefined|\[object|Infinity/;
@@ -52,6 +53,27 @@ function shown_ms(text) {
   const plain = text.replace(/[▲▼\s]/g, "").replace("−", "-").replaceAll(",", "");
   return plain.startsWith("<") ? 0 : Number(plain);
 }
+
+/** A recording in which no step is marked. */
+function unmarked(kernel_us) {
+  const trace = small_trace({ kernel_us });
+  trace.traceEvents = trace.traceEvents.filter(({ cat }) => cat !== "user_annotation");
+  return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
+}
+
+test("recordings without steps are compared without the word, one of them with a warning", () =>
+  on_page({}, async (page) => {
+    const base = (await server.analyzed("whole", [unmarked(20)])).id;
+    const cand = (await server.analyzed("longer", [unmarked(900)])).id;
+    await visit(page, `/compare?base=${base}&cand=${cand}`);
+    await page.locator(".verdict-line").waitFor();
+    const text = await main_text(page);
+    assert.match(text, /longer is [\d.]+ ms slower \(\+[\d,.]+\s%\) than whole/);
+    assert.doesNotMatch(text, /per step|median step|mean step|steady step/i);
+    await visit(page, `/compare?base=${base}&cand=${ids["plain@1"]}`);
+    await page.getByText("no step of whole is marked, so its whole recording counts").first()
+      .waitFor();
+  }));
 
 test("a long name leaves room for the figures of a reason", () => on_page({}, async (page) => {
   await visit(page, `/compare?${series}`);

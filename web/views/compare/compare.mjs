@@ -25,15 +25,16 @@ import { LoneTraining, TrainingCurves } from "./compare_training.mjs";
 import { Verdict } from "./compare_verdict.mjs";
 import { use_waterfall, WaterfallCard } from "./compare_waterfall.mjs";
 import { is_ready, is_series, keys_of, side_name } from "./side_model.mjs";
-import { is_comparable } from "./verdict_model.mjs";
+import { are_whole, is_comparable } from "./verdict_model.mjs";
 
 const PER = [["step", "Per step"], ["token", "Per token"]];
 const RANK = [["headline", "Typical rank"], ["slowest", "Slowest rank"]];
 
-function Toggles({ query, change, children }) {
+/** Recordings without steps are compared as they are: there is nothing to divide by. */
+function Toggles({ query, change, whole, children }) {
   return html`<div class="compare-tools">
-    <${Segments} label="Normalize" value=${query.per} options=${PER}
-      onchange=${(per) => change({ per })} />
+    ${!(whole && query.per === "step") && html`<${Segments} label="Normalize" value=${query.per}
+      options=${PER} onchange=${(per) => change({ per })} />`}
     <${Segments} label="Representative rank of a run" value=${query.rank} options=${RANK}
       onchange=${(rank) => change({ rank })} />
     ${query.per === "token" && html`<span class="faint">scaled to the base's tokens per
@@ -42,7 +43,8 @@ function Toggles({ query, change, children }) {
 
 /** Sticky links to the sections of a long page. */
 function Jumps({ sections }) {
-  return html`<nav class="jumps" aria-label="On this page"><ul>${sections.map(([id, label]) =>
+  const linked = sections.filter(([, label]) => label);
+  return html`<nav class="jumps" aria-label="On this page"><ul>${linked.map(([id, label]) =>
     html`<li key=${id}><a href="#${id}">${label}</a></li>`)}</ul></nav>`;
 }
 
@@ -52,34 +54,37 @@ const first_of = ([run]) => ({ key: run.id, name: run.name });
 /** Its key where only the address names the runs; "" for a series. */
 const first_key = (side) => (side && !is_series(side) ? keys_of(side)[0] : "");
 
-/** The sections below the answer: name in the address, label, content. */
+/** The sections below the answer: name in the address, label if it is linked to, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
+  const whole = are_whole(candidate.summary);
   const runs = [data.base.runs, candidate.runs].map(([run]) => run.id);
   return [
     ["changes", "Changes", html`
       <${KernelLabels} runs=${runs} />
       <${ChangeTable} query=${one} summary=${candidate.summary} place=${waterfall.place}
         runs=${runs} onall=${() => waterfall.go({})} />`],
-    ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
-      <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
+    ...(whole ? [] : [["steps", "Step time", html`<${StepTimes} data=${data}
+      query=${query} />`]]),
+    ["training", "", html`<${TrainingCurves} base=${first_of(data.base.runs)}
+      cand=${first_of(candidate.runs)} />`],
     ["figures", "Figures", html`<${ComparedFigures}
       sides=${[query.base, query.cand[chosen_of(query)]]} />`],
     ["modules", "Modules", html`<p class="section-link"><a href=${address(
       run_path(runs[0], "flame"), { vs: runs[1], kernels: "no" })}>The difference as a flame
       graph</a>, by operator, module or idle cause</p>
-      <${Modules} query=${one} floor_ns=${floor_ns} runs=${runs} />`],
+      <${Modules} query=${one} floor_ns=${floor_ns} runs=${runs} whole=${whole} />`],
     ["parity", "Parity", html`<${Parity} query=${one} floor_ns=${floor_ns}
-      runs=${runs} />`],
+      runs=${runs} of_whole=${whole} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
-      floor_ns=${floor_ns} />`],
-    ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],
+      floor_ns=${floor_ns} whole=${whole} />`],
+    ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} whole=${whole} />`],
     ["memory", "Memory", html`<${Memory} query=${one} />`],
     ["findings", "Findings", html`<${Findings} query=${one} />`],
     ...(candidate.summary.unmatched_share > 0
       ? [["unmatched", "Unmatched", html`<${Unmatched} query=${one}
-        runs=${runs} />`]] : []),
-    ["gate", "Gate", html`<${Gate} query=${one} />`],
+        runs=${runs} whole=${whole} />`]] : []),
+    ["gate", "Gate", html`<${Gate} query=${one} whole=${whole} />`],
   ];
 }
 
@@ -155,8 +160,9 @@ export default function Compare() {
     change({ ...next, show: "1" });
     set_tray([]);
   };
-  const tools = html`<${Toggles} query=${query} change=${change}><${SideActions} sides=${sides}
-    adding=${adding} set_adding=${set_adding} />${data && is_ready(sides) && html`<a
+  const whole = data ? are_whole(data.candidates[chosen_of(query)].summary) : false;
+  const tools = html`<${Toggles} query=${query} change=${change} whole=${whole}><${SideActions}
+    sides=${sides} adding=${adding} set_adding=${set_adding} />${data && is_ready(sides) && html`<a
     class="tool-link" href=${address("/compare/timeline", { base: runs_of(-1)[0]?.id,
       cand: runs_of(chosen_of(query))[0]?.id })}>Timelines</a><a class="tool-link"
     href=${workbook_href(query)} download>Tables as XLSX</a>`}<//>`;

@@ -14,7 +14,8 @@ import { use_compare_table } from "./compare_data.mjs";
 import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
   from "./change_model.mjs";
 import { pair_text } from "./pair_model.mjs";
-import { matched } from "./verdict_model.mjs";
+import { calls_label, per_step } from "../run/lead_model.mjs";
+import { are_whole, matched } from "./verdict_model.mjs";
 
 const DEFAULTS = { q: "", sort: "-size_ns", level: "op", noise: "" };
 const TEXT = ["name", "more", "op", "base_kernel", "cand_kernel", "category"];
@@ -49,13 +50,13 @@ function Kernels({ change, runs = [] }) {
       run=${runs[1]} />` : missing}</span>`;
 }
 
-function facts_of(change) {
+function facts_of(change, whole) {
   const tested = change.p_value !== null && change.p_value !== undefined;
   const has_calls = change.base_calls + change.cand_calls > 0;
   const calls = [
     ["From the number of calls", time_text(change.calls_effect_ns)],
     ["From the time per call", time_text(change.per_call_effect_ns)],
-    ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
+    [calls_label(whole), pair_text(change.base_per_step, change.cand_per_step, count)],
     ["Time per call",
       pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), time_text)],
   ];
@@ -85,7 +86,7 @@ const one_sided = ({ base_kernel: base, cand_kernel: cand }) => (base && cand ? 
   : `, only the ${base ? "base" : "candidate"} has this kernel`);
 
 /** The two exact terms of a change, the test results, and the names in full. */
-function Detail({ change, runs }) {
+function Detail({ change, runs, whole }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   const names = [["Base", base, runs[0]], ["Candidate", cand, runs[1]]];
   const timelines = runs.length === 2 && timelines_path(runs, change);
@@ -95,8 +96,8 @@ function Detail({ change, runs }) {
     ${names.filter(([, name]) => name).map(([side, name, run]) => html`<p key=${side}
       class="kernel-full"><span class="faint">${side}</span><code>${run
       ? html`<a href=${kernel_path(run, name)}>${name}</a>` : name}</code>
-      <${CopyButton} text=${name} /></p>`)}
-    <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
+      <${CopyButton} text=${name} what="the kernel of the ${side.toLowerCase()}" /></p>`)}
+    <dl class="facts">${facts_of(change, whole).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
     ${timelines && html`<p class="tl-links"><a href=${timelines}>Both timelines, aligned here</a>${
       (base || cand) && one_sided(change)}</p>`}</div>`;
@@ -126,9 +127,9 @@ function columns_of(frame, view) {
   return [
     ...name_columns(frame, view),
     { key: "base_ns", label: "Base", kind: "ms", priority: 2,
-      help: "Time per step in the base" },
+      help: `Time${per_step(view.whole)} in the base` },
     { key: "cand_ns", label: "Candidate", kind: "ms", priority: 2,
-      help: "Time per step in the candidate" },
+      help: `Time${per_step(view.whole)} in the candidate` },
     ...(tested ? [{ key: "q_value", label: "q", kind: "number", priority: 2, width_px: 72,
       help: "Chance of such a difference between equal sides, corrected for the number of rows",
       cell: (row) => p_text(value_at(frame, "q_value", row)) }] : []),
@@ -138,7 +139,7 @@ function columns_of(frame, view) {
   ];
 }
 
-function Rows({ rows, runs, caption, query, change, empty, level }) {
+function Rows({ rows, runs, whole, caption, query, change, empty, level }) {
   const [opened_id, set_opened_id] = useState(null);
   const { q, sort } = query;
   const frame = useMemo(() => frame_of(rows), [rows]);
@@ -148,8 +149,9 @@ function Rows({ rows, runs, caption, query, change, empty, level }) {
   const toggle = (row) => set_opened_id(opened === row ? null : value_at(frame, "id", row));
   return html`<${Table} caption=${caption} frame=${frame} rows=${order} sort=${sort}
     view="${q}|${level}" onsort=${(next) => change({ sort: next })} opened=${opened} empty=${empty}
-    columns=${columns_of(frame, { opened, toggle, level, runs })}
-    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} runs=${runs} />`} />`;
+    columns=${columns_of(frame, { opened, toggle, level, runs, whole })}
+    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} runs=${runs}
+      whole=${whole} />`} />`;
 }
 
 /** How well the two sides were matched, as a bar of rungs with its key. */
@@ -209,18 +211,19 @@ export function ChangeTable({ query, summary, place, onall, runs }) {
   const floor_ns = summary.relevant_from_ns ?? 0;
   const floor_text = time_text(floor_ns, 2);
   const all = view.noise === "yes";
+  const whole = are_whole(summary);
   const found = useMemo(() => shown_changes(rows, { floor_ns, all, place }),
     [rows, floor_ns, all, place.bar, place.cat]);
   const scope = place.bar && (place.cat || part_of(place.bar).label);
   const note = scope
     ? html`in ${scope}, as the waterfall <button type="button" class="link" onClick=${onall}>show
-      all parts</button>` : "per step, largest first; lower is better";
+      all parts</button>` : `${whole ? "" : "per step, "}largest first; lower is better`;
   return html`<${Card} title="Changes" flush=${true} note=${note}
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Matched} summary=${summary} />
     <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />
     <${Loaded} resource=${resource}>${() => html`<${Rows} rows=${found.shown} caption="Changes"
-      runs=${runs}
+      runs=${runs} whole=${whole}
       query=${view} change=${change} level=${view.level}
       empty=${html`<${NoChange} found=${found} floor_text=${floor_text} query=${view}
         change=${change} />`} />`}<//><//>`;
@@ -229,7 +232,7 @@ export function ChangeTable({ query, summary, place, onall, runs }) {
 const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${time_text(ns)}`;
 
 /** What only one side has, whatever its size. */
-export function Unmatched({ query, runs }) {
+export function Unmatched({ query, runs, whole }) {
   const [view, change] = use_query({ unmatched_sort: "-size_ns" });
   const { rows } = use_compare_table(query, "waterfall", { level: "op" });
   const unmatched = useMemo(() => shown_changes(rows.filter(is_unmatched),
@@ -238,7 +241,7 @@ export function Unmatched({ query, runs }) {
   return html`<${Card} title="Unmatched" flush=${true} note=${`only in base: ${
       only_text(only_in(unmatched, "base"))} · only in candidate: ${
       only_text(only_in(unmatched, "cand"))}`}>
-    <${Rows} rows=${unmatched} caption="Unmatched" level="op" runs=${runs}
+    <${Rows} rows=${unmatched} caption="Unmatched" level="op" runs=${runs} whole=${whole}
       query=${{ q: "", sort: view.unmatched_sort }}
       change=${({ sort }) => change({ unmatched_sort: sort })} /><//>`;
 }

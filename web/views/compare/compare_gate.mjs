@@ -4,6 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { Card, Command } from "../../widgets/widgets.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { gate_command, LIMITS } from "./gate_model.mjs";
 
 const DEFAULTS = { limit: "0.03", undecided: "pass" };
@@ -14,8 +15,8 @@ function Pick({ label, value, options, onpick }) {
       html`<option key=${key} value=${key}>${text}</option>`)}</select></label>`;
 }
 
-/** @param {{query: any}} props with the chosen candidate only */
-export function Gate({ query }) {
+/** @param {{query: any, whole: boolean}} props with the chosen candidate only */
+export function Gate({ query, whole }) {
   const [view, change] = use_query(DEFAULTS);
   const { base, cand, per, rank } = query;
   const command = gate_command({ base, cand: cand[0], limit: view.limit,
@@ -23,7 +24,7 @@ export function Gate({ query }) {
     rank: rank === "headline" ? null : rank }, location.origin);
   return html`<${Card} title="Gate for CI" note="returns 200 or 409 and three lines that say why">
     <div class="filter-bar">
-      <${Pick} label="Allowed slowdown per step" value=${view.limit} options=${LIMITS}
+      <${Pick} label="Allowed slowdown${per_step(whole)}" value=${view.limit} options=${LIMITS}
         onpick=${(limit) => change({ limit })} />
       <${Pick} label="With too few runs to tell" value=${view.undecided}
         options=${[["pass", "pass with a warning"], ["fail", "fail"]]}

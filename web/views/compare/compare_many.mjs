@@ -11,9 +11,9 @@ import { Card } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { candidate_rows, stacks_of } from "./many_model.mjs";
-import { interval_text, is_comparable, verdict_chip } from "./verdict_model.mjs";
+import { are_whole, interval_text, is_comparable, verdict_chip } from "./verdict_model.mjs";
 
-function columns_of(frame, { chosen, onpick }) {
+function columns_of(frame, { chosen, onpick, whole }) {
   const at = (row) => row_at(frame, row);
   const scale_ns = Math.max(0, ...(frame.columns.size_ns ?? []));
   return [
@@ -21,7 +21,7 @@ function columns_of(frame, { chosen, onpick }) {
       type="button" class="link" aria-pressed=${at(row).at === chosen}
       onClick=${() => onpick(at(row).at)}>${at(row).cand}. ${at(row).name}</button>` },
     { key: "cand_runs", label: "Runs", kind: "count", priority: 2 },
-    { key: "cand_step_ns", label: "Step p50", kind: "ms" },
+    { key: "cand_step_ns", label: whole ? "Recording" : "Step p50", kind: "ms" },
     { key: "shift_share", label: "Shift", kind: "share", priority: 2, width_px: 150,
       help: "Relative difference to the base, its interval where there is one",
       cell: (row) => interval_text(at(row))
@@ -45,13 +45,15 @@ export function Candidates({ data, query, chosen, onpick }) {
   const frame = useMemo(() => frame_of(candidate_rows(data)), [data]);
   const order = useMemo(() => sort_rows(frame,
     Array.from({ length: frame.length }, (_, i) => i), view.many_sort), [frame, view.many_sort]);
-  const caption = "Mean step of each side; the line marks the base. Select a "
-    + "candidate to see its details below.";
-  return html`<${Card} title="Candidates" note="per step; lower is better">
+  const whole = data.candidates.every(({ summary }) => are_whole(summary));
+  const caption = `${whole ? "Recording" : "Mean step"} of each side; the line marks the base. `
+    + "Select a candidate to see its details below.";
+  return html`<${Card} title="Candidates"
+      note=${whole ? "whole recordings; lower is better" : "per step; lower is better"}>
     ${stacks.length > 0 && html`<${StackRows} rows=${stacks} caption=${caption}
       chosen=${String(chosen)} onpick=${(key) => onpick(Number(key))} />`}
     <div class="many-table"><${Table} caption="Candidates" frame=${frame} rows=${order}
-      columns=${columns_of(frame, { chosen, onpick })} sort=${view.many_sort}
+      columns=${columns_of(frame, { chosen, onpick, whole })} sort=${view.many_sort}
       onsort=${(sort) => change({ many_sort: sort })}
       row_class=${(row) => (row_at(frame, row).at === chosen ? "chosen" : "")} /></div><//>`;
 }

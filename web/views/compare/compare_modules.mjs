@@ -8,6 +8,7 @@ import { DeltaCell, Delta } from "../../charts/delta.mjs";
 import { PageLink } from "../../widgets/kernel_text.mjs";
 import { Tree } from "../../widgets/tree.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { calls_label, per_step } from "../run/lead_model.mjs";
 import { MODULE_FIELDS, use_compare_table } from "./compare_data.mjs";
 import { module_tree, open_at_first } from "./compare_module_model.mjs";
 
@@ -35,7 +36,7 @@ const calls_text = ({ base_calls: base, cand_calls: cand }) => (base === cand ? 
 const scale_of = ({ root, first }) =>
   Math.max(1, ...[root, ...first].map(({ delta_ns }) => Math.abs(delta_ns)));
 
-const columns_of = (scale_ns, floor_ns, runs) => [
+const columns_of = (scale_ns, floor_ns, runs, whole) => [
   { key: "path", label: "Module", cell: (node) => html`<${Name} node=${node} runs=${runs} />` },
   { key: "base_ns", label: "Base", unit: "ms", num: true, priority: 2,
     cell: ({ base_ns }) => ms(base_ns), title: ({ base_ns }) => `${count(base_ns)} ns` },
@@ -47,22 +48,23 @@ const columns_of = (scale_ns, floor_ns, runs) => [
   { key: "delta_self_ns", label: "Self", unit: "ms", num: true, priority: 3,
     cell: ({ delta_self_ns }) => html`<${Delta} ns=${delta_self_ns}
       floor_ns=${floor_ns} />` },
-  { key: "base_calls", label: "Calls per step", num: true, priority: 4, cell: calls_text },
+  { key: "base_calls", label: calls_label(whole), num: true, priority: 4, cell: calls_text },
 ];
 
 /**
- * @param {{query: any, floor_ns: number, runs: string[]}} props query: with the chosen candidate
- *   only; runs: the first of each side
+ * @param {{query: any, floor_ns: number, runs: string[], whole: boolean}} props query: with the
+ *   chosen candidate only; runs: the first of each side
  */
-export function Modules({ query, floor_ns, runs }) {
+export function Modules({ query, floor_ns, runs, whole }) {
   const [view, change] = use_query({ modules: "" });
   const { resource, frame, rows, links } = use_compare_table(query, "modules", MODULE_FIELDS);
   const tree = useMemo(() => module_tree(rows), [rows]);
   return html`<${Card} title="Modules" flush=${true} actions=${html`<${ExportLinks}
-      links=${links} />`} note="device time per step, including submodules; largest change first">
+      links=${links} />`}
+      note="device time${per_step(whole)}, including submodules; largest change first">
     <${Loaded} resource=${resource}>${() => (tree ? html`<${Tree} root=${tree.root}
       first=${tree.first} known=${tree.known} base="" sort="" label="Modules of both sides"
-      columns=${columns_of(scale_of(tree), floor_ns, runs)} help=${frame.help}
+      columns=${columns_of(scale_of(tree), floor_ns, runs, whole)} help=${frame.help}
       open=${view.modules || open_at_first(tree)}
       onopen=${(open) => change({ modules: open || "none" }, { replace: true })} />`
       : html`<p class="empty-line">Neither side has recorded modules: they need${" "}

@@ -10,6 +10,7 @@ import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { PARITY_FIELDS, use_compare_table } from "./compare_data.mjs";
+import { calls_label, per_step } from "../run/lead_model.mjs";
 import { pair_text } from "./pair_model.mjs";
 import { has_ledger, ledger_rows, parity_sums } from "./parity_model.mjs";
 
@@ -23,13 +24,13 @@ function Name({ row, opened, onopen }) {
       row.inputs}</span>`}</button>`;
 }
 
-function facts_of(row) {
+function facts_of(row, of_whole) {
   return [
-    ["Calls per step", pair_text(row.base_calls, row.cand_calls, number)],
+    [calls_label(of_whole), pair_text(row.base_calls, row.cand_calls, number)],
     ["Time at the GPU's peaks", pair_text(row.base_roofline_ns, row.cand_roofline_ns, time_text)],
     ["Limited by", row.bound],
     ["From the number of calls", row.calls_ns === null ? null : time_text(row.calls_ns)],
-    ["The candidate's GPU allows a call in", row.hardware_ratio === null ? null
+    ["At its peaks, the candidate's GPU takes", row.hardware_ratio === null ? null
       : `${number(row.hardware_ratio)} times the base's time`],
     ["Gap not attributed", row.note],
     ["No program", row.no_benchmark],
@@ -37,7 +38,7 @@ function facts_of(row) {
 }
 
 /** The figures behind a row, its kernels, and the program. */
-function Detail({ query, row }) {
+function Detail({ query, row, of_whole }) {
   const { rows: [more] } = use_compare_table(query, "parity", { waterfall: row.waterfall,
     fields: "cand_kernel,benchmark" }, row.waterfall !== null);
   const names = [["Base", row.base_kernel], ["Candidate", more?.cand_kernel]];
@@ -46,10 +47,10 @@ function Detail({ query, row }) {
       row.inputs}</code></p>`}
     ${names.filter(([, name]) => name).map(([side, name]) => html`<p key=${side}
       class="kernel-full"><span class="faint">${side}</span><code>${name}</code></p>`)}
-    <dl class="facts">${facts_of(row).map(([label, value]) => html`<div key=${label}>
+    <dl class="facts">${facts_of(row, of_whole).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
-    ${more?.benchmark && html`<div class="parity-code"><p class="faint">Times a call on the GPU
-      it runs on <${CopyButton} text=${more.benchmark} label="Copy the program" /></p>
+    ${more?.benchmark && html`<div class="parity-code"><p class="faint">Times one call on the
+      GPU where you run it <${CopyButton} text=${more.benchmark} label="Copy the program" /></p>
       <pre tabindex="0" role="region" aria-label="PyTorch program">${more.benchmark}</pre></div>`}
     </div>`;
 }
@@ -80,12 +81,13 @@ function columns_of(frame, { opened, toggle, floor_ns }) {
   ];
 }
 
-function Sums({ rows }) {
+function Sums({ rows, of_whole }) {
   const sums = parity_sums(rows);
   const parts = [["number of calls", sums.calls_ns], ["hardware", sums.hardware_ns],
     ["software", sums.software_ns], ["not attributed", sums.unattributed_ns]];
+  const direction = sums.delta_ns > 0 ? "more" : "less";
   return html`<p class="card-line">The candidate's computation takes ${
-    time_text(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
+    time_text(Math.abs(sums.delta_ns))} ${direction}${per_step(of_whole)}: ${
     parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${time_signed(ns)}`)
       .join(", ")}. At the other side's share of the peaks, the base would save ${
     time_text(sums.behind_ns.base)} and the candidate ${time_text(sums.behind_ns.candidate)}.</p>`;
@@ -101,9 +103,10 @@ function Swaps({ runs }) {
 }
 
 /**
- * @param {{query: any, floor_ns: number, runs: string[]}} props with the chosen candidate only
+ * @param {{query: any, floor_ns: number, runs: string[], of_whole: boolean}} props with the chosen
+ *   candidate only; of_whole: of recordings without steps
  */
-export function Parity({ query, floor_ns, runs }) {
+export function Parity({ query, floor_ns, runs, of_whole }) {
   const [view, change] = use_query(DEFAULTS);
   const [opened, set_opened] = useState(-1);
   const [whole, set_whole] = useState(false);
@@ -116,12 +119,13 @@ export function Parity({ query, floor_ns, runs }) {
   return html`<${Card} title="Parity" flush=${true} note="time beyond what each
     side would take at the other's share of its GPU's peaks; the largest first"
       actions=${html`<${ExportLinks} links=${links} />`}>
-    <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows} />
+    <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows}
+        of_whole=${of_whole} />
       <${Swaps} runs=${runs} />
       <${Table} caption="Parity" frame=${frame} rows=${shown}
         columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
         onsort=${(next) => change({ parity_sort: next })}
-        opened=${opened} detail=${(row) => html`<${Detail} query=${query}
+        opened=${opened} detail=${(row) => html`<${Detail} query=${query} of_whole=${of_whole}
           row=${row_at(frame, row)} />`} />
       ${shown.length < order.length && html`<p class="table-foot"><button type="button"
         class="link" onClick=${() => set_whole(true)}>Show all ${order.length} rows</button></p>`}`

@@ -4,6 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { kernel_path, operator_path } from "../../base/address.mjs";
 import { percent, sentence, time_text, typeset } from "../../base/format.mjs";
 import { use_kernel_label } from "../../base/kernel_labels.mjs";
+import { are_whole } from "./verdict_model.mjs";
 import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
   from "./reason_model.mjs";
 
@@ -53,8 +54,8 @@ function Reason({ row, tone, mark, go, sides }) {
 export function Reasons({ reasons, summary, go, runs }) {
   const sides = reason_sides(reasons, summary);
   if (sides.length === 0) {
-    return html`<p>No part of the step moved by ${time_text(summary.relevant_from_ns ?? 0, 2)} or
-      more.</p>`;
+    return html`<p>No part of the ${are_whole(summary) ? "recording" : "step"} moved by ${
+      time_text(summary.relevant_from_ns ?? 0, 2)} or more.</p>`;
   }
   return html`<div class="reasons">${sides.map(({ key, gross_ns, rows }) => {
     const [mark, tone] = MARKS[key];

@@ -53,7 +53,7 @@ function SideNote({ side, runs, onpick }) {
   return html`<span class="side-note">
     ${runs.length > 1
       ? html`<span>${plural(runs.length, "repeat")}</span>`
-      : html`<a href=${run_path(run.id)}>Open run</a>`}
+      : html`<a href=${run_path(run.id)} aria-label="Open run ${run.name}">Open run</a>`}
     ${about.filter(Boolean).map((text) => html`<span key=${text}>${text}</span>`)}
     ${runs.length === 1 && repeats.total > 1 && html`<button type="button" class="link"
       onClick=${() => onpick(series_key(run))}>Use all ${count_of(repeats)} repeats of ${run.series}

@@ -7,6 +7,7 @@ import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { Delta, DeltaCell, tone_of } from "../../charts/delta.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
+import { calls_label } from "../run/lead_model.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { counted_states, group_text, pair_text, rank_statistics, rank_text, ranked_findings,
   shown_ranks, with_size } from "./pair_model.mjs";
@@ -14,7 +15,8 @@ import { counted_states, group_text, pair_text, rank_statistics, rank_text, rank
 const all_rows = (frame) => Array.from({ length: frame.length }, (_, i) => i);
 
 /** A card with one of the comparison's tables; its sort order is in the address. */
-function PairCard({ title, table, query, note, sort, prepare, columns, empty, head, floor_ns }) {
+function PairCard({ title, table, query, note, sort, prepare, columns, empty, head, floor_ns,
+  whole }) {
   const key = `${table}_sort`;
   const [view, change] = use_query({ [key]: sort });
   const { resource, rows, links, frame: raw } = use_compare_table(query, table);
@@ -24,14 +26,14 @@ function PairCard({ title, table, query, note, sort, prepare, columns, empty, he
   return html`<${Card} title=${title} flush=${true} note=${note}
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Loaded} resource=${resource}>${() => html`${head?.(rows)}<${Table} caption=${title}
-      frame=${frame} rows=${order} columns=${columns(frame, floor_ns)} sort=${view[key]}
+      frame=${frame} rows=${order} columns=${columns(frame, floor_ns, whole)} sort=${view[key]}
       onsort=${(next) => change({ [key]: next })}
       empty=${html`<p class="empty-line">${empty}</p>`} />`}<//><//>`;
 }
 
 const largest = (frame, key) => Math.max(0, ...(frame.columns[key] ?? []).map(Math.abs));
 
-function comm_columns(frame, floor_ns) {
+function comm_columns(frame, floor_ns, whole) {
   const at = (row) => row_at(frame, row);
   const scale_ns = largest(frame, "delta_exposed_ns");
   const pair = (key, write) => (row) => pair_text(at(row)[`base_${key}`], at(row)[`cand_${key}`],
@@ -41,7 +43,7 @@ function comm_columns(frame, floor_ns) {
     { key: "group_size", label: "Group", width_px: 130, cell: (row) => group_text(at(row)) },
     { key: "dtype", label: "Type", priority: 4 },
     { key: "size_class", label: "Size", priority: 2, sort: false },
-    { key: "base_calls", label: "Calls per step", kind: "number", priority: 3, width_px: 130,
+    { key: "base_calls", label: calls_label(whole), kind: "number", priority: 3, width_px: 130,
       cell: pair("calls", count) },
     { key: "base_ns", label: "Total", kind: "ms", priority: 4, width_px: 150,
       cell: pair("ns", ms) },
@@ -55,9 +57,10 @@ function comm_columns(frame, floor_ns) {
   ];
 }
 
-/** @param {{query: any}} props with the chosen candidate only */
-export const Communication = ({ query, floor_ns }) => html`<${PairCard} title="Communication"
-  table="collectives" query=${query} sort="-size_ns" columns=${comm_columns} floor_ns=${floor_ns}
+/** @param {{query: any, floor_ns: number, whole: boolean}} props with the chosen candidate only */
+export const Communication = ({ query, floor_ns, whole }) => html`<${PairCard}
+  title="Communication" table="collectives" query=${query} sort="-size_ns" columns=${comm_columns}
+  floor_ns=${floor_ns} whole=${whole}
   note="of each run's representative rank; exposed is not hidden by compute"
   prepare=${(rows) => rows.map((row) => with_size(row, row.delta_exposed_ns))}
   empty="Neither side communicated." />`;
@@ -83,10 +86,11 @@ const RankStatistics = (rows) => {
   return statistics && html`<p class="card-line">${statistics}</p>`;
 };
 
-/** @param {{query: any, floor_ns: number}} props */
-export const Ranks = ({ query, floor_ns }) => html`<${PairCard} title="Ranks" table="ranks"
+/** @param {{query: any, floor_ns: number, whole: boolean}} props */
+export const Ranks = ({ query, floor_ns, whole }) => html`<${PairCard} title="Ranks" table="ranks"
   query=${query} sort="-size_ns" columns=${rank_columns} floor_ns=${floor_ns}
-  note="median steady step of each rank" head=${RankStatistics}
+  note=${whole ? "all that each rank recorded" : "median steady step of each rank"}
+  head=${RankStatistics}
   prepare=${(rows) => shown_ranks(rows).map((row) => with_size(row, row.delta_ns))}
   empty="No ranks to compare." />`;
 
@@ -128,8 +132,8 @@ function finding_columns(frame) {
     { key: "order", label: "Finding", className: "wrap", width_px: 560, cell: (row) => html`<span
       class="chip chip-state chip-${at(row).state}">${at(row).state}</span> ${
       capital(at(row).title ?? "")}` },
-    { key: "base_cost_ns", label: "Up to, base", kind: "ms", priority: 2 },
-    { key: "cand_cost_ns", label: "Candidate", kind: "ms", priority: 2 },
+    { key: "base_cost_ns", label: "Base, up to", kind: "ms", priority: 2 },
+    { key: "cand_cost_ns", label: "Candidate, up to", kind: "ms", priority: 2 },
     { key: "size_ns", label: "Difference", kind: "ms",
       cell: (row) => html`<${Delta} ns=${at(row).delta_cost_ns ?? 0} />` },
   ];

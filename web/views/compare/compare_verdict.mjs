@@ -8,8 +8,9 @@ import { times_text } from "./reason_model.mjs";
 import { repeat_command, side_name } from "./side_model.mjs";
 import { Answers } from "./compare_answers.mjs";
 import { Reasons } from "./compare_reasons.mjs";
-import { certainty, different_work, evidence, hardly_comparable, headline, verdict_chip }
-  from "./verdict_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
+import { are_whole, certainty, different_work, evidence, hardly_comparable, headline, unmarked_side,
+  verdict_chip } from "./verdict_model.mjs";
 
 function SideName({ runs }) {
   const name = side_name(runs);
@@ -23,7 +24,8 @@ function Line({ base, cand, summary, per }) {
   if (other) {
     return html`<p class="verdict-line"><${SideName} runs=${cand} /> and${" "}
       <${SideName} runs=${base} /> <strong>did different work</strong>, so neither is faster:${" "}
-      ${times_text(summary.base_step_ns, summary.cand_step_ns, 4)} per step</p>`;
+      ${times_text(summary.base_step_ns, summary.cand_step_ns, 4)}${
+        per_step(are_whole(summary))}</p>`;
   }
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
@@ -45,9 +47,9 @@ function MoreRepeats({ base, cand, summary }) {
   if (summary.verdict !== "noise unknown") return null;
   const [run] = base.length < cand.length ? base : cand;
   return html`<details class="fold"><summary>How to get repeats</summary>
-    <p>How much runs vary on their own cannot be known from ${plural(base.length,
-      "run")} against ${cand.length}. Repeat the measurements and upload each under the name of
-      its series, the part before the @:</p>
+    <p>${plural(base.length, "run")} against ${cand.length} cannot show how much runs vary from one
+      to the next. Repeat the measurements and upload each under the name of its series, the part
+      before the @:</p>
     <${Command} text=${repeat_command(run, location.origin)} />
     <p>Then select the series above with all its repeats. Eight or more earlier runs of the base's
       series also help: they show its usual spread.</p></details>`;
@@ -72,9 +74,12 @@ export function Verdict({ query, base, candidate, thresholds, per, go }) {
   const is_alike = summary.verdict === "within noise" || summary.same_work === false;
   const tone = is_alike ? "same" : headline(summary).tone;
   const warning = hardly_comparable(summary);
+  const unmarked = unmarked_side(summary, [side_name(base), side_name(runs)]);
   return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
     ${warning && html`<p class="verdict-warning">
       <strong>Hardly comparable:</strong> ${warning}</p>`}
+    ${unmarked && html`<p class="verdict-warning"><strong>A step against a recording:</strong> no
+      step of ${unmarked} is marked, so its whole recording counts as one.</p>`}
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go}
       runs=${[base[0]?.id, runs[0]?.id]} />

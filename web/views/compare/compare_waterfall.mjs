@@ -11,6 +11,8 @@ import { Waterfall } from "../../charts/waterfall.mjs";
 import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
   from "../../charts/waterfall_model.mjs";
 import { TOP_LEVELS, use_compare_table } from "./compare_data.mjs";
+import { per_step } from "../run/lead_model.mjs";
+import { are_whole } from "./verdict_model.mjs";
 
 /** The bars with their categories, and everything below the current bar. */
 export function use_waterfall(query) {
@@ -52,7 +54,9 @@ function Level({ waterfall, names, summary }) {
     go(to);
     announce(to.bar ? `Parts of ${to.cat || part_of(to.bar).label}` : "All parts");
   };
-  const scope = path.length > 0 ? `Mean step in ${row_label(path.at(-1))}` : "Median step";
+  const whole = are_whole(summary);
+  const scope = path.length > 0 ? `${whole ? "Time" : "Mean step"} in ${row_label(path.at(-1))}`
+    : whole ? "Recording" : "Median step";
   const caption = `${scope}: ${time_text(level.base_ns, 4)} to ${
     time_text(level.cand_ns, 4)}. The columns sum to ${time_signed(level.delta_ns, 4)} exactly.`;
   const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
@@ -72,11 +76,13 @@ function Level({ waterfall, names, summary }) {
  */
 export function WaterfallCard({ waterfall, names, summary }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
+  const whole = are_whole(summary);
   return html`<${Card} title="Where the time went" actions=${links}
-      note="time per step, in milliseconds where no unit is given; open a column to break it down">
+      note=${`time${per_step(whole)}, in milliseconds where no unit is given; open a column to ${
+        ""}break it down`}>
     <${Loaded} resource=${waterfall.resource}>${() =>
       html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
-    <p class="chart-foot">Medians do not add up, so the parts are means over the steady steps of
-      each run's representative rank. “Odd steps” is the difference between the mean and the
-      median step, caused by a few unusual steps.</p><//>`;
+    ${!whole && html`<p class="chart-foot">Medians do not add up, so the parts are means over the
+      steady steps of each run's representative rank. “Odd steps” is the difference between the mean
+      and the median step, caused by a few unusual steps.</p>`}<//>`;
 }

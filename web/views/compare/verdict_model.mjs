@@ -2,6 +2,7 @@
 // A comparison in words: direction, size, certainty, method, threshold; pure.
 import { count, time_text, number, p_text, percent, percent_signed, plural }
   from "../../base/format.mjs";
+import { per_step } from "../run/lead_model.mjs";
 
 const METHODS = {
   mann_whitney: "exact Mann-Whitney test over runs",
@@ -16,9 +17,20 @@ const has = (value) => value !== null && value !== undefined;
 /** Whether both sides have steps, so that there is a difference. @param {any} summary */
 export const is_comparable = (summary) => has(summary?.delta_ns);
 
+/** Whether no step is marked on either side: then recordings are compared. @param {any} summary */
+export const are_whole = ({ base_no_steps: base, cand_no_steps: cand }) => Boolean(base && cand);
+
+/**
+ * The name of the only side without marked steps, "" where there is none.
+ * @param {any} summary @param {[string, string]} names of base and candidate
+ */
+export function unmarked_side({ base_no_steps: base, cand_no_steps: cand }, names) {
+  return Boolean(base) === Boolean(cand) ? "" : names[base ? 0 : 1];
+}
+
 /** What a step means: itself, or its tokens if the sides are scaled to the same number. */
-const unit_of = (per, { base_tokens }) => (per === "token" && base_tokens > 0
-  ? `per ${count(base_tokens)} tokens` : "per step");
+const unit_of = (per, summary) => (per === "token" && summary.base_tokens > 0
+  ? ` per ${count(summary.base_tokens)} tokens` : per_step(are_whole(summary)));
 
 /**
  * The result for one candidate.
@@ -29,7 +41,7 @@ export function headline(summary, per = "step") {
   const share = has(summary.shift_share) ? summary.shift_share : summary.delta_share;
   if (ns === 0) return { tone: "same", words: "takes the same time", share: "" };
   const tone = ns > 0 ? "worse" : "better";
-  const words = `${time_text(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
+  const words = `${time_text(Math.abs(ns), 4)}${unit_of(per, summary)} ${
     ns > 0 ? "slower" : "faster"}`;
   const is_tiny = Math.abs(share) < 0.0005; // would be written as 0.0 %
   return { tone, words, share: is_tiny ? "less than 0.1 %" : percent_signed(share) };
@@ -58,10 +70,13 @@ export function interval_text({ shift_low_share: low, shift_high_share: high }) 
  */
 export function evidence(summary, thresholds = {}) {
   const alpha = thresholds.alpha ?? 0.05;
+  const whole = are_whole(summary);
   const facts = [
-    ["Step", `${time_text(summary.base_step_ns, 4)} → ${time_text(summary.cand_step_ns, 4)}`,
-      "Median steady step; for repeats, the lower median of their medians. The difference above "
-        + "is the median over all pairs of runs, one from each side."],
+    [whole ? "Recording" : "Step",
+      `${time_text(summary.base_step_ns, 4)} → ${time_text(summary.cand_step_ns, 4)}`,
+      `${whole ? "All that was recorded" : "Median steady step"}; for repeats, the lower median `
+        + `of ${whole ? "all" : "their medians"}. The difference above is the median over all `
+        + "pairs of runs, one from each side."],
     [interval_label(summary.method, alpha), interval_text(summary),
       "Of the relative difference between the sides."],
     ["Method", METHODS[summary.method] ?? summary.method],
@@ -71,12 +86,12 @@ export function evidence(summary, thresholds = {}) {
       ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
     "From relative differences between consecutive runs of the base's series."],
     ["Relevant from", has(summary.relevant_from_ns) ? time_text(summary.relevant_from_ns) : null,
-      "Smaller differences per step are too small to matter."],
+      `Smaller differences${per_step(whole)} are too small to matter.`],
     ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
     ["Same work", has(summary.same_work_share)
       ? `${percent(summary.same_work_share)} of device time` : null,
-    "Device time in rows whose operator, shapes, types and calls per step match. Below 80 % the "
-      + "sides did different work, unless their FLOPs per step agree."],
+    `Device time in rows whose operator, shapes, types and calls${per_step(whole)} match. Below `
+      + `80 % the sides did different work, unless their FLOPs${per_step(whole)} agree.`],
     ["FLOPs known for", flops_text(summary), "Share of matrix product, attention and convolution "
       + "time with known FLOPs: base and candidate."],
     ["Speedup", has(summary.speedup) ? `${summary.speedup.toFixed(3)}×` : null,
@@ -98,10 +113,12 @@ export const different_work = ({ same_work }) => same_work === false;
 const LEAST_SAME = 0.8; // of the device time: with less, parts of the two sides are hardly the same
 
 /** Why the parts of two sides say little about each other; "" if they do not. */
-export function hardly_comparable({ same_work, same_work_share }) {
+export function hardly_comparable(summary) {
+  const { same_work, same_work_share } = summary;
   if (!has(same_work_share) || same_work_share >= LEAST_SAME) return "";
-  const agrees = same_work ? "; only their FLOPs per step agree" : "";
-  return `operators, shapes and calls per step match in ${
+  const per = per_step(are_whole(summary));
+  const agrees = same_work ? `; only their FLOPs${per} agree` : "";
+  return `operators, shapes and calls${per} match in ${
     percent(same_work_share)} of the device time${agrees}.`;
 }
 

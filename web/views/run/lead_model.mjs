@@ -20,6 +20,9 @@ export const is_whole = ({ summary, no_steps }, of = summary.headline_rank) =>
 /** What follows a time of a step; all of a recording without steps is said without. */
 export const per_step = (whole) => (whole ? "" : " per step");
 
+/** The head of a column of calls. */
+export const calls_label = (whole) => `Calls${per_step(whole)}`;
+
 /**
  * "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." or "No step is
  * marked; the recording takes 1,076 ms: 46.8 % ...".

@@ -25,7 +25,8 @@ import { strips_of } from "../../../../../web/views/compare/strip_model.mjs";
 import { reason_figures, reason_place, reason_sides, reason_title }
   from "../../../../../web/views/compare/reason_model.mjs";
 import { certainty, different_work, evidence, hardly_comparable, headline, interval_text,
-  is_comparable, matched, verdict_chip } from "../../../../../web/views/compare/verdict_model.mjs";
+  is_comparable, matched, unmarked_side, verdict_chip }
+  from "../../../../../web/views/compare/verdict_model.mjs";
 
 const MS = 1_000_000;
 const run = (name, more = {}) => ({ id: `r_${name}`, name, project: "default",
@@ -94,6 +95,22 @@ test("the headline says direction, size and share, by the shift where there is o
   assert.equal(headline({ ...summary, delta_share: -0.0004 }).share, "less than 0.1 %");
   assert.equal(headline({ ...summary, base_tokens: 8192 }, "token").words,
     "10.00 ms per 8,192 tokens faster");
+});
+
+test("recordings without steps are not called steps, and a single one is named", () => {
+  const whole = { ...summary, base_no_steps: true, cand_no_steps: true, same_work_share: 0.5 };
+  assert.equal(headline(whole).words, "10.00 ms faster");
+  assert.equal(evidence(whole)[0][0], "Recording");
+  assert.doesNotMatch(JSON.stringify([evidence(whole), hardly_comparable(whole)]), /step/i);
+  assert.match(hardly_comparable({ ...whole, cand_no_steps: false }), /calls per step match/);
+  assert.equal(headline({ ...whole, base_no_steps: false }).words, "10.00 ms per step faster");
+  const names = ["main", "pr"];
+  assert.equal(unmarked_side(whole, names), "");
+  assert.equal(unmarked_side(summary, names), "");
+  assert.equal(unmarked_side({ ...summary, base_no_steps: true, cand_no_steps: false }, names),
+    "main");
+  assert.equal(unmarked_side({ ...summary, base_no_steps: false, cand_no_steps: true }, names),
+    "pr");
 });
 
 test("sides that hardly match are said to be hardly comparable, and why", () => {
