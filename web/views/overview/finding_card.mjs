@@ -52,7 +52,7 @@ function CostBar({ finding, scale_ns }) {
     <span class="cost-shared" style=${width(shared)}></span></span>`;
 }
 
-const NO_GAIN = "Replayed without it, nothing ends earlier: other work holds it up.";
+const NO_GAIN = "A replay without it ends no earlier: other work takes just as long.";
 
 /** What fixing it would bring, and where to try that. */
 function Trial({ run, finding, whole }) {

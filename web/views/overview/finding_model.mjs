@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings ordered by what fixing each brings, their sum, and which are dismissed; pure.
+// Findings by severity, then by what fixing each brings; their sum; which are dismissed; pure.
 import { percent, sentence, time_text } from "../../base/format.mjs";
 import { NO_PROFILER } from "../said/promise_model.mjs";
 
@@ -20,8 +20,12 @@ const leads = ({ rule }) => rule === "several_jobs";
 /** What fixing it is worth: simulated where a change could be replayed, else its own cost. */
 const worth = (finding) => finding.gain_ns ?? own_cost(finding);
 
-const by_worth = (a, b) =>
-  leads(b) - leads(a) || worth(b) - worth(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+const SEVERITIES = ["info", "low", "medium", "high"];
+const weight = ({ severity }) => SEVERITIES.indexOf(severity);
+
+/** A finding whose gain is unknown, or none, does not sink below what matters less. */
+const by_weight = (a, b) => leads(b) - leads(a) || weight(b) - weight(a)
+  || worth(b) - worth(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
 
 // Findings without a time cost are not small: leaks, a recording that lacks the device.
 const costs_no_time = ({ rule, severity, cost_ns }) =>
@@ -37,7 +41,7 @@ const is_small = (finding) => (finding.cost_share ?? 0) < SMALL_SHARE &&
 export function part_findings(findings, dismissals) {
   const reasons = new Map(dismissals.map((one) => [one.finding, one]));
   const all = findings.map((finding) =>
-    ({ ...finding, dismissal: reasons.get(finding.id) ?? null })).sort(by_worth);
+    ({ ...finding, dismissal: reasons.get(finding.id) ?? null })).sort(by_weight);
   const active = all.filter(({ dismissal }) => !dismissal);
   return {
     large: active.filter((finding) => !is_small(finding)),
@@ -127,14 +131,14 @@ export function cost_text(finding, whole = false) {
 
 /**
  * "simulated gain 4.20 ms", for a finding without a change that undoes it "simulated gain at most
- * 4.20 ms", as its cost is a bound; "simulated gain none" where other work holds the step up; ""
+ * 4.20 ms", as its cost is a bound; "no simulated gain" where other work holds the step up; ""
  * where nothing could be replayed.
  */
 export function gain_text(finding) {
   const { gain_ns, change } = finding;
   if (gain_ns === null || gain_ns === undefined) return "";
-  if (gain_ns === 0) return "simulated gain none";
-  const more = exceeds(finding) ? ", with what else the change ends" : "";
+  if (gain_ns === 0) return "no simulated gain";
+  const more = exceeds(finding) ? ", including other time that the change ends" : "";
   return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}${more}`;
 }
 
@@ -151,7 +155,7 @@ const ALSO = { host_free: "a host that takes no time ends every wait for it, als
 export function excess_text(finding) {
   if (!exceeds(finding)) return "";
   return `${time_text(finding.gain_ns - finding.cost_ns)} of it is not in this finding: ${
-    ALSO[finding.change] ?? "the change ends other time, too"}.`;
+    ALSO[finding.change] ?? "the change ends other time as well"}.`;
 }
 
 const TOLD_FROM = 0.005; // of the cost

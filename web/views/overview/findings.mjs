@@ -23,8 +23,7 @@ function Saving({ findings, whole }) {
     <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
       time_text(ns)}${whole ? "" : " per step"} (${percent(share)})</p>
     <p class="faint">Time that several findings explain counts once, for the costliest. Every cost
-      is an upper bound of what this time alone brings: the gain if nothing else takes its
-      place.</p></section>`;
+      is an upper bound: the gain if nothing else takes the place of this time.</p></section>`;
 }
 
 function Fold({ label, ...props }) {
@@ -57,7 +56,7 @@ function AllFindings({ run, data, reply, dismissals, links }) {
   return html`<${Saving} findings=${[...large, ...small]} whole=${whole} />
     ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
       retry=${resource.reload} />`}
-    <${Card} title="Findings" note="most to gain first" actions=${links}>
+    <${Card} title="Findings" note="most severe first, then most to gain" actions=${links}>
       <${FindingList} findings=${large} open_first=${true} nothing=${nothing} ...${of} />
       <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the ${
           whole ? "recording" : "step"}"

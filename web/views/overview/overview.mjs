@@ -100,7 +100,7 @@ function Figures({ data, run, ranks }) {
     <${StepFigure} data=${data} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
-      help="Share of ${steps} in which anything ran on the device, of recorded time">
+      help="Share of the recorded time of ${steps} in which anything ran on the device">
       of ${row?.unrecorded_ns > 0 ? whole : steps}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
       ...${timed(per_step("exposed_comm_ns"))}
@@ -124,10 +124,10 @@ function Lacking({ data }) {
   const row = headline_row(data.breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
   const steps = Math.max(1, row.steps || 1);
-  return html`<p class="lacking">Shares below are of the ${
+  return html`<p class="lacking">Shares below are of the recorded ${
     time_text((row.window_ns - row.unrecorded_ns) / steps)}${
-    is_whole(data) ? "" : " per step"} that were recorded: for ${
-    time_text(row.unrecorded_ns / steps)} more the GPU ran work that is missing.</p>`;
+    is_whole(data) ? "" : " per step"}; for another ${
+    time_text(row.unrecorded_ns / steps)} the GPU ran work that is missing from the recording.</p>`;
 }
 
 const SCOPES = [["run_median", "Typical rank"], ["run_slowest", "Slowest rank"]];
@@ -172,7 +172,7 @@ function RanksCard({ run, summary, ranks, whole }) {
       slowest=${summary.slowest_rank} brief=${true} whole=${whole} />`}<//><//>`;
 }
 
-/** The costliest finding in a line above the figures: why the step takes as long as it does. */
+/** The first finding in a line above the figures: why the step takes as long as it does. */
 function First({ run, findings, several }) {
   const { items, resource } = use_dismissals(run);
   const [first] = part_findings(findings, items).large;
@@ -201,7 +201,7 @@ function FixFirst({ run, data }) {
   const nothing = dismissed.length === 0 ? undefined : "The costliest findings have been "
     + "dismissed.";
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
-    note=${total > shown.length ? `${shown.length} of ${total}, most to gain first` : ""}>
+    note=${total > shown.length ? `${shown.length} of ${total}, most severe first` : ""}>
     ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
       nothing=${nothing} whole=${is_whole(data)} />`}<//>`;
 }

@@ -20,7 +20,17 @@ const info = { rule: "fp8", id: "fp8", severity: "info", cost_ns: null, own_cost
 
 const rules = (findings) => findings.map(({ rule }) => rule);
 
-test("findings come by what each costs by itself; small ones fold away", () => {
+test("findings come by severity, then by what fixing each brings, or costs by itself", () => {
+  const idle = finding("idle", 46, 46, { severity: "high", gain_ns: null });
+  const held_up = finding("held_up", 30, 0, { severity: "high", gain_ns: 0 });
+  const launches = finding("launches", 4, 4, { severity: "low", gain_ns: 60 * MS });
+  const copies = finding("copies", 9, 9, { gain_ns: 0.5 * MS });
+  const { large } = part_findings([launches, info, held_up, copies, waiting, bubble, idle], []);
+  assert.deepEqual(rules(large),
+    ["idle", "held_up", "bubble", "waiting", "copies", "launches"]);
+});
+
+test("small findings fold away", () => {
   const { large, small, dismissed } = part_findings([info, tiny, waiting, bubble, straggler], []);
   assert.deepEqual(rules(large), ["straggler", "bubble", "waiting"]);
   assert.deepEqual(rules(small), ["tiny", "fp8"]);
@@ -32,7 +42,7 @@ test("what costs no time does not fold away as small", () => {
   const headroom = { ...info, rule: "memory_headroom" };
   const bare = { ...info, rule: "no_device_events", severity: "medium" };
   const { large, small } = part_findings([leak, headroom, bare, info], []);
-  assert.deepEqual(rules(large), ["memory_leak", "memory_headroom", "no_device_events"]);
+  assert.deepEqual(rules(large), ["no_device_events", "memory_leak", "memory_headroom"]);
   assert.deepEqual(rules(small), ["fp8"]);
 });
 
@@ -136,7 +146,7 @@ test("what was simulated decides the order, whatever the bound says", () => {
 
 test("a gain above the bound of its finding says what it has more", () => {
   const host = finding("launch_bound", 506, 506, { gain_ns: 710e6, change: "host_free" });
-  assert.equal(gain_text(host), "simulated gain 710 ms, with what else the change ends");
+  assert.equal(gain_text(host), "simulated gain 710 ms, including other time that the change ends");
   assert.equal(excess_text(host), "204 ms of it is not in this finding: a host that takes no time "
     + "ends every wait for it, also those at a cold start or a copy.");
   for (const same of [{ ...host, gain_ns: 507e6 }, { ...host, change: null }, bubble]) {
