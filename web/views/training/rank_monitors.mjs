@@ -72,7 +72,7 @@ export function RankMonitors({ run, ranks, series }) {
     [ranks.rows]);
   if (ranks.rows.length === 0) return null;
   return html`${aligned.length > 0 && html`<${Card} title="Ranks' hardware"
-        note="monitors on the time of the traces"
+        note="by GPU monitors, while the traces were recorded"
         actions=${html`<${ExportLinks} links=${series.links} />`}>
         <${Curve} run=${run} rows=${series.rows} aligned=${aligned} /><//>`}
     <${Card} title="Ranks and their GPUs" flush=${true}

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { capital, plural } from "../../base/format.mjs";
-import { frame_of, value_at } from "../../base/frame.mjs";
+import { frame_of, value_at, with_columns } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Loaded, Loading } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
@@ -17,8 +17,8 @@ import { LiveSteps, use_live } from "./live_steps.mjs";
 import { Monitors } from "./monitors.mjs";
 import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
-import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_text, marks_of,
-  series_of } from "./training_model.mjs";
+import { AXES, METRICS, chosen_of, event_label, event_places, files_of, known_of, loss_text,
+  marks_of, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
 const UNKNOWN = { item: "model_flops_unknown", limit: "all" };
@@ -59,7 +59,7 @@ const SLOW = {
     { key: "step", label: "Step" },
     { key: "step_ns", label: "Step time" },
     { key: "lost_ns", label: "Over the median" },
-    { key: "kind", label: "Beside it", cell: kind_cell },
+    { key: "kind", label: "Nearby event", cell: kind_cell },
     { key: "text", label: "The log says", className: "mono clip", width_px: 420, priority: 2 },
     { key: "file", label: "Log", className: "clip", width_px: 180, priority: 4 },
   ],
@@ -68,7 +68,7 @@ const SLOW = {
 const EVENTS = {
   id: "events",
   caption: "Events",
-  sort: "time_ns",
+  sort: "place",
   search: ["kind", "text"],
   limit: 20,
   columns: [
@@ -183,6 +183,8 @@ function Content({ run, summary }) {
   const curve = use_table(run, "log_curve", ALL);
   const events = use_table(run, "log_events", ALL);
   const slow = use_table(run, "log_slow_steps", ALL);
+  const ordered = useMemo(() => ({ ...events,
+    frame: with_columns(events.frame, { place: event_places(events.rows) }) }), [events.frame]);
   const phases = use_table(run, "host_phases", ALL);
   const settings = use_table(run, "job_settings", ALL);
   const results = use_table(run, "job_results", ALL);
@@ -220,7 +222,7 @@ function Content({ run, summary }) {
       <${Phases} table=${phases} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />
-      <${TableCard} title="Events" table=${events} view=${EVENTS}
+      <${TableCard} title="Events" table=${ordered} view=${EVENTS}
         note="what the log says between steps" />
       <${TableCard} title="Logs" table=${logs} view=${LOGS}
         note="medians over the steady steps" />

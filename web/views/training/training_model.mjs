@@ -60,6 +60,23 @@ const EVENT_WORDS = { checkpoint: "Checkpoint", evaluation: "Evaluation", profil
 /** @param {string|null} kind */
 export const event_label = (kind) => EVENT_WORDS[kind] ?? "–";
 
+/**
+ * The place of each event in time. The API has the restarts of a log after all else that the log
+ * says; a restart begins its segment. Logs follow each other where not all events have a time.
+ * @param {{file: string, segment: number, kind: string, time_ns: number|null}[]} events
+ * @returns {number[]}
+ */
+export function event_places(events) {
+  const files = files_of(events);
+  const all = events.map((event, at) => ({ ...event, at, log: files.indexOf(event.file) }));
+  all.sort((a, b) => a.log - b.log || a.segment - b.segment
+    || (b.kind === "restart") - (a.kind === "restart") || a.at - b.at);
+  if (all.every(({ time_ns }) => time_ns !== null)) all.sort((a, b) => a.time_ns - b.time_ns);
+  const places = [];
+  all.forEach(({ at }, place) => { places[at] = place; });
+  return places;
+}
+
 const MARKED = new Set(["fault", "restart"]);
 const MOST_MARKS = 40;
 

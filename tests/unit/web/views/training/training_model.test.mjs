@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { log_sentence, profiled_text } from "../../../../../web/views/run/log_model.mjs";
-import { AXES, METRICS, chosen_of, known_of, longest_log, loss_text, marks_of, race,
+import { AXES, METRICS, chosen_of, event_places, known_of, longest_log, loss_text, marks_of, race,
   race_text, series_of } from "../../../../../web/views/training/training_model.mjs";
 
 const row = (step, loss, more = {}) => ({ file: "a.log", segment: 0, step, steps: 1, loss,
@@ -26,6 +26,24 @@ test("faults and restarts are marked where they are", () => {
   const marks = marks_of([{ kind: "fault", after_step: 7, text: "out of memory" },
     { kind: "checkpoint", after_step: 5 }, { kind: "restart", after_step: null }], AXES[0]);
   assert.deepEqual(marks, [{ x: 7, tone: "fault", label: "Fault: out of memory" }]);
+});
+
+test("a restart comes where it happened, with a clock or without", () => {
+  const event = (kind, segment, time_ns, file = "a.log") => ({ kind, segment, time_ns, file });
+  const order = (events) => {
+    const places = event_places(events);
+    return events.map((_, place) => events[places.indexOf(place)])
+      .map(({ kind, segment }) => `${kind} ${segment}`);
+  };
+  const untimed = [event("checkpoint", 0, null), event("fault", 0, null),
+    event("checkpoint", 1, null), event("restart", 1, null), event("restart", 2, null)];
+  assert.deepEqual(order(untimed),
+    ["checkpoint 0", "fault 0", "restart 1", "checkpoint 1", "restart 2"]);
+  assert.deepEqual(order(untimed.map((one, i) => ({ ...one, time_ns: [1, 2, 4, 3, 5][i] }))),
+    ["checkpoint 0", "fault 0", "restart 1", "checkpoint 1", "restart 2"]);
+  const two = [event("fault", 0, 7), event("checkpoint", 0, 3, "b.log"), event("restart", 1, 9)];
+  assert.deepEqual(event_places(two), [1, 0, 2]);
+  assert.deepEqual(event_places([event("fault", 0, null), ...two.slice(1)]), [0, 2, 1]);
 });
 
 test("troubles of a loss are said", () => {
