@@ -61,6 +61,19 @@ test("without a trace, the run begins with its log, and its data is what it has"
     assert.doesNotMatch(await text_of(page), /Launch links|recordings|op tree/);
   }));
 
+test("without a trace, the tabs are those that can say something, and others still open", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    const tabs = page.getByLabel("Pages of this run").getByRole("link");
+    await visit(page, "/runs/megatron");
+    assert.deepEqual(await tabs.allInnerTexts(), ["Overview", "Training", "Data"]);
+    await visit(page, "/runs/megatron/roofline");
+    await page.getByText("This run has no trace").waitFor();
+    assert.match(await text_of(page), /Its files are shown under Training\./);
+    assert.deepEqual(await tabs.allInnerTexts(), ["Overview", "Roofline", "Training", "Data"]);
+    await visit(page, "/runs/bare");
+    assert.ok(await tabs.count() > 10);
+  }));
+
 test("a file that failed is no rank", () =>
   on_clean_page(browser, server.base, {}, async (page) => {
     const files = [file_part(small_json({ rank: 0 }), "rank0.json"), file_part("{}", "more.json")];

@@ -3,14 +3,16 @@
 
 // By the format of a file; what is in none of these speaks of the job.
 const PAGES = [
-  { key: "collectives", what: "links", label: "Communication", formats: ["nccl-tests",
-    "nccl-tests-json", "nccl-inspector", "nccl-ras-json", "nvidia-smi-topo", "ibstat",
-    "perftest"] },
-  { key: "memory", what: "memory", label: "Memory", formats: ["memory-snapshot"] },
-  { key: "kernels", what: "measured launches", label: "Kernels", formats: ["ncu-csv"] },
+  { key: "collectives", label: "Communication", formats: ["nccl-tests", "nccl-tests-json",
+    "nccl-inspector", "nccl-ras-json", "nvidia-smi-topo", "ibstat", "perftest"] },
+  { key: "memory", label: "Memory", formats: ["memory-snapshot"] },
+  { key: "kernels", label: "Kernels", formats: ["ncu-csv"] },
 ];
-const JOB = { key: "training", what: "the job", label: "Training" };
-const DATA = { key: "data", what: "them", label: "Data" };
+const JOB = { key: "training", label: "Training" };
+const DATA = { key: "data", label: "Data" };
+/** The query of the files of a run, as evidence_pages needs them. */
+export const FILES = { fields: "kind,format,status", limit: "all" };
+
 const UNREAD = new Set(["", "json", "text"]); // kept, but none of its figures shown
 
 const page_of = ({ format }) => PAGES.find(({ formats }) => formats.includes(format)) ?? JOB;

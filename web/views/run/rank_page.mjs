@@ -3,7 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
 import { Card, Empty } from "../../widgets/widgets.mjs";
-import { evidence_pages } from "./evidence_model.mjs";
+import { evidence_pages, FILES } from "./evidence_model.mjs";
 import { Lacks } from "./lacks.mjs";
 import { RangeBar } from "./range_pick.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
@@ -12,16 +12,14 @@ import { use_table } from "./run_table.mjs";
 
 const BUSY = new Set(["failed", "running", "pending"]); // the frame already says so
 
-const FILES = { fields: "kind,format,status", limit: "all" };
-
 /** Where the run's other files are shown. @param {{run: string, page: string}} props */
 function Elsewhere({ run, page }) {
   const files = use_table(run, "inputs", FILES);
   const pages = evidence_pages(files.rows).filter(({ key }) => key !== page);
   if (!files.resource.data || pages.length === 0) return null;
-  return html`${pages.map(({ key, what, label }, i, { length }) => html`${i === 0
-    ? "What its files say of " : i === length - 1 ? " and of " : ", of "}${what}${
-    i === 0 ? " is" : ""} under <a href=${run_path(run, key)}>${label}</a>`)}.${" "}`;
+  return html`Its files are shown under ${pages.map(({ key, label }, i, { length }) => html`${
+    i === 0 ? "" : i === length - 1 ? " and " : ", "}<a
+    href=${run_path(run, key)}>${label}</a>`)}.${" "}`;
 }
 
 /** Shown before, or without, a result; `page` is where, if it shows what other files say. */
@@ -29,13 +27,13 @@ export function NoResult({ run, page = "" }) {
   if (BUSY.has(run.status)) return null;
   if (run.received === 0 && run.evidence > 0) {
     return html`<${Empty} title="This run has no trace">
-      <p><${Elsewhere} run=${run.id} page=${page} />For kernels, collectives and idle time,
-        upload a trace of each rank to it.</p><//>`;
+      <p><${Elsewhere} run=${run.id} page=${page} />Kernels, collectives and idle time need a
+        trace of each rank: upload them to this run.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
-    <p>${run.status === "empty" ? html`This run has no trace. Steps that its job sends are under
-      ${" "}<a href=${run_path(run.id, "training")}>Training</a>; the members of its archives, and
-      the runs they went to, under <a href=${run_path(run.id, "data")}>Data</a>.`
+    <p>${run.status === "empty" ? html`This run has no trace. The steps that its job sends are
+      under <a href=${run_path(run.id, "training")}>Training</a>; the members of its archives, and
+      the runs they went to, are under <a href=${run_path(run.id, "data")}>Data</a>.`
       : "No rank has been analyzed."}</p><//>`;
 }
 

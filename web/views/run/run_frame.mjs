@@ -6,8 +6,10 @@ import { address, has_server, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_now, use_store, use_title } from "../../base/hooks.mjs";
 import { toggle_in_tray, tray } from "../../base/tray.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
 import { HangNotice } from "./hang_notice.mjs";
+import { FILES } from "./evidence_model.mjs";
 import { Lead, Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
 import { RangeIgnored } from "./range_line.mjs";
 import { RANGE_PAGES } from "./range_model.mjs";
@@ -15,6 +17,7 @@ import { meta_entries } from "./meta_model.mjs";
 import { lead_text, ranks_here, ranks_text } from "./lead_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
+import { shown_tabs } from "./tab_model.mjs";
 
 // What a page without a server lacks: it replays no trace and reads no log.
 const OF_SERVER = new Set(["whatif", "training"]);
@@ -96,16 +99,22 @@ function Tab({ run, page, tab: [key, label], findings }) {
       key === "findings" && findings > 0 && html`<span class="count">${findings}</span>`}</a></li>`;
 }
 
+/** The run's files, where its tabs depend on them. */
+const files_path = ({ id, received, evidence }) => (received === 0 && evidence > 0
+  ? address(run_api(id, "inputs"), { ...FILES, format: "columns" }) : null);
+
 /** A strip of links; on a narrow screen one button that opens them as a list. */
-function Tabs({ run, page, findings }) {
+function Tabs({ run, about, page, findings }) {
   const [open, set_open] = useState(false);
   const id = useId();
+  const files = rows_of(frame_of(use_api(files_path(about)).data));
+  const groups = shown_tabs(TABS, { run: about, files, page });
   const here = TABS.flat().find(([key]) => (key || "overview") === page)?.[1] ?? page;
   return html`<nav class="tabs ${open ? "tabs-open" : ""}" aria-label="Pages of this run">
     <button type="button" class="tabs-button" aria-expanded=${open} aria-controls=${id}
       onClick=${() => set_open(!open)}><span class="faint">Page</span> ${here}
       <span aria-hidden="true">${open ? "▴" : "▾"}</span></button>
-    <div class="tab-groups" id=${id}>${TABS.map((group) => html`<ul key=${group[0][0]}>${
+    <div class="tab-groups" id=${id}>${groups.map((group) => html`<ul key=${group[0][0]}>${
       group.map((tab) => html`<${Tab} key=${tab[0]} run=${run} page=${page} tab=${tab}
         findings=${findings} />`)}</ul>`)}</div></nav>`;
 }
@@ -157,7 +166,8 @@ function FailedNotice({ run, page }) {
   return html`<${Notice} kind="error" title="The analysis of this run failed">
     <p>${run.error && sentence(run.error)}${page !== "data" && html`${" "}<a
       href=${run_path(run.id, "data")}>Files and their errors</a>`}</p>
-    <p>A file that could not be read fails again: <a href="/upload">upload another</a>, or see${" "}
+    <p>A file that could not be read will fail again: <a href="/upload">upload another</a>, or
+      see${" "}
       <a href="/docs/recording">how to record one</a>.</p>
     <${RunAction} run=${run} action="reanalyze" /><//>`;
 }
@@ -208,7 +218,7 @@ export function RunFrame({ route, title, above, children }) {
         sides=${[resource.data.run.id]} /><${TrayButton} run=${resource.data.run} /></div>`}
     </header>
     <${Loaded} resource=${resource}>${(data) => html`
-      <${Tabs} run=${route.run} page=${above?.[0] ?? route.page}
+      <${Tabs} run=${route.run} about=${data.run} page=${above?.[0] ?? route.page}
         findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} page=${route.page} />
       <${UnreadNotice} run=${data.run} page=${route.page} />
