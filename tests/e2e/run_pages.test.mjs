@@ -570,6 +570,8 @@ test("a flame graph zooms by click and keys, finds names, and compares with anot
   on_page({}, async (page) => {
     await visit(page, run_url("rich", "flame"));
     const chart = page.locator(".flame");
+    assert.match(await page.locator(".flame-legend").innerText(),
+      /Operators\s+Kernels\s+Width is time; shades only separate neighbors\./);
     const trail = page.getByRole("navigation", { name: "Zoomed to" });
     await chart.locator(".flame-box").nth(1).click();
     await trail.waitFor();

@@ -8,13 +8,13 @@ import { change_text, ms, ms_signed, percent, percent_signed, time_signed, time_
   from "../base/format.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
-import { box_by_key, boxes_of, has_text, largest_nodes, path_above } from "./flame_model.mjs";
+import { box_by_key, boxes_of, colors_of, has_text, largest_nodes, path_above, SHADES }
+  from "./flame_model.mjs";
 
 const ROW_PX = 21;
 const LEAST_PX = 2;
 const TEXT_FROM_PX = 26;
 const MOST_ROWS = 100;
-const SHADES = 5;
 
 function shade_of(name) {
   let hash = 7;
@@ -51,8 +51,19 @@ function node_text(node, root, write) {
     time_signed(delta)}${share})`;
 }
 
-function Legend({ is_diff, names }) {
-  if (!is_diff) return null;
+/** A swatch for each shade: none of them means more than the others. */
+const Swatches = ({ kind, shades }) => Array.from({ length: shades }, (_, i) => html`<span key=${i}
+  class="swatch flame-swatch flame-${kind} flame-shade-${i}"></span>`);
+
+function Legend({ boxes, shaded }) {
+  const colors = colors_of(boxes, shaded);
+  return html`<ul class="legend flame-legend">${colors.map(({ kind, label, shades }) => html`<li
+      key=${kind}><${Swatches} kind=${kind} shades=${shades} />${label}</li>`)}
+    <li class="faint">Width is time${colors.some(({ shades }) => shades > 1)
+      ? "; shades only separate neighbors" : ""}.</li></ul>`;
+}
+
+function DifferenceLegend({ names }) {
   return html`<ul class="legend">
     <li><span class="swatch flame-swatch-less"></span>▼ less time in ${names[1]}</li>
     <li><span class="swatch flame-swatch-same"></span>the same</li>
@@ -93,12 +104,13 @@ function Box({ box, i, width, top, root, q, chosen, write, choose, onzoom }) {
 /**
  * @param {{root: import("./flame_model.mjs").FlameNode, zoom: string,
  *          onzoom: (path: string) => void, q: string, is_flame: boolean, caption: string,
- *          names?: string[], actions?: any,
+ *          names?: string[], actions?: any, shaded: string,
  *          write: (node: any) => string, page?: (node: any) => string|null}} props
  * `is_flame`: the root is at the bottom; `names` of base and candidate if two trees were merged;
- * `page` is the address of a page about a node
+ * `page` is the address of a page about a node; `shaded`: what the nodes without a color are
  */
-export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions, write, page }) {
+export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions, shaded,
+  write, page }) {
   const [ref, width] = use_width();
   const [keys, keys_help] = use_keys("Arrow keys move, Enter zooms in, Escape zooms out.",
     "flame graph");
@@ -132,7 +144,8 @@ export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions
   const href = chosen && page?.(chosen.node);
   return html`<${ChartFigure} caption=${caption} actions=${actions}
       table=${() => table_of(root, is_diff, write)}
-      legend=${html`<${Legend} is_diff=${is_diff} names=${names} />`}>
+      legend=${is_diff ? html`<${DifferenceLegend} names=${names} />`
+        : html`<${Legend} boxes=${boxes} shaded=${shaded} />`}>
     <div class="flame" ref=${ref} style=${{ height: `${rows * ROW_PX}px` }} ...${keys}
       aria-label=${caption} onKeyDown=${on_key}>${width > 0
       && boxes.map((box, i) => html`<${Box}

@@ -153,6 +153,27 @@ export function found_ns(node, q, write) {
     sum + (has_text(child, q, write) ? child.ns : found_ns(child, q, write)), 0);
 }
 
+/** How many shades nodes of one kind have, by their names, so that neighbors differ. */
+export const SHADES = 5;
+
+// Kinds with a color, in the order of the legend; all others but the root have shades. What is left
+// of the gaps has that of kernels.
+const COLORED = [["cause", "Causes"], ["kernel", "Kernels"]];
+const is_colored = (kind) => kind === "rest" || COLORED.some(([one]) => one === kind);
+
+/**
+ * What the colors of the boxes that are drawn mean; none for the difference of two trees.
+ * @param {{node: FlameNode}[]} boxes @param {string} shaded what the nodes with shades are
+ * @returns {{kind: string, label: string, shades: number}[]}
+ */
+export function colors_of(boxes, shaded) {
+  const kinds = new Set(boxes.map(({ node }) => node.kind).filter((kind) => kind !== "root"));
+  const other = [...kinds].find((kind) => !is_colored(kind));
+  const own = COLORED.filter(([kind]) => kinds.has(kind))
+    .map(([kind, label]) => ({ kind, label, shades: 1 }));
+  return other === undefined ? own : [{ kind: other, label: shaded, shades: SHADES }, ...own];
+}
+
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 
 /**

@@ -22,6 +22,10 @@ const DIRECTIONS = [["icicle", "Icicle"], ["flame", "Flame"]];
 const ROOTS = { operators: "All device work", modules: "All device work",
   ranges: "All device work", idle: "All idle time" };
 
+// Nodes that differ by shade alone.
+const SHADED = { operators: "Operators", modules: "Modules", ranges: "Ranges",
+  idle: "Host events and operators" };
+
 /** Runs to compare with, the newest first. */
 function use_others(run) {
   const { data } = use_api(address("/runs", { fields: "id,name,status,gpu", limit: "100",
@@ -103,6 +107,7 @@ function Graph({ root, query, change, run, rank, names }) {
       page=${page} />
     <${Flame} root=${root} zoom=${query.at} q=${query.q} is_flame=${query.dir === "flame"}
       caption=${caption_of(root, query, names, write)} names=${names} write=${write}
+      shaded=${SHADED[query.of]}
       onzoom=${onzoom} page=${page} />`;
 }
 

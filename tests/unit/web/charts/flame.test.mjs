@@ -2,8 +2,9 @@
 // Flame graphs: trees from rows and paths, two as one, boxes that never overlap, moves by key.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { box_by_key, boxes_of, found_ns, largest_nodes, merge_trees, nodes_at, path_above,
-  per_step_difference, tree_of_paths, tree_of_rows } from "../../../../web/charts/flame_model.mjs";
+import { box_by_key, boxes_of, colors_of, found_ns, largest_nodes, merge_trees, nodes_at,
+  path_above, per_step_difference, tree_of_paths, tree_of_rows }
+  from "../../../../web/charts/flame_model.mjs";
 
 const row = (id, parent, name, total_owned_ns, kind = "op") =>
   ({ id, parent, name, kind, calls: 1, total_owned_ns });
@@ -31,6 +32,20 @@ test("boxes lie side by side within their parent, and a zoom keeps what is above
   assert.deepEqual(nodes_at(root, "0.0").map(({ name }) => name), ["", "linear", "mm"]);
   assert.equal(nodes_at(root, "7.3").length, 1);
   assert.deepEqual(["0.1.2", "3", ""].map(path_above), ["0.1", "", ""]);
+});
+
+test("the legend names what is drawn in a color, and what differs by shade alone", () => {
+  const labels = (root, shaded) => colors_of(boxes_of(root, "", 0.001), shaded)
+    .map(({ kind, label, shades }) => [kind, label, shades]);
+  assert.deepEqual(labels(tree_of_rows(ROWS), "Operators"),
+    [["op", "Operators", 5], ["kernel", "Kernels", 1]]);
+  const modules = tree_of_rows(ROWS.map(({ kind, ...rest }) => rest));
+  assert.deepEqual(labels(modules, "Modules"), [["node", "Modules", 5]]);
+  const idle = tree_of_paths("", [
+    { path: [["Sync", "cause"], ["item", "host"], ["mm", "op"], ["gemm", "kernel"]], ns: 5 },
+    { path: [["Sync", "cause"], ["shorter gaps", "rest"]], ns: 2 }]);
+  assert.deepEqual(labels(idle, "Host events").map(([, label]) => label),
+    ["Host events", "Causes", "Kernels"]);
 });
 
 test("a difference per step needs the steps of both sides", () => {
