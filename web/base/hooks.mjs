@@ -38,8 +38,8 @@ export function use_width() {
   return [ref, width];
 }
 
-// The page width below which a column is left out, by priority; none: it always stays.
-const LEFT_OUT_PX = { 2: 720, 3: 1000, 4: 1340, 5: 1500 };
+/** The page width up to which a column is left out, by priority; none: it always stays. */
+export const LEFT_OUT_PX = { 2: 720, 3: 1000, 4: 1340, 5: 1500 };
 
 const is_left_out = ({ priority }) =>
   priority !== undefined && matchMedia(`(max-width: ${LEFT_OUT_PX[priority]}px)`).matches;

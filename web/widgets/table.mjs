@@ -56,7 +56,8 @@ function head_px({ label, kind, unit }) {
   return label.length * LETTER_PX + (unit ?? UNITS[kind] ? HEAD_PX.unit : 0) + HEAD_PX.rest;
 }
 
-const width_of = (column) => column.width_px
+/** The width of a column of a long table. @param {Column} column */
+export const width_of = (column) => column.width_px
   ?? Math.max(WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count, Math.ceil(head_px(column)));
 
 const is_text = ({ kind = "text" }) => kind === "text" || kind === "flag";

@@ -17,12 +17,8 @@ import { use_range } from "../run/range_line.mjs";
 import { range_note, range_params } from "../run/range_model.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTable } from "../run/rank_table.mjs";
-import { shapes_text } from "../../base/shapes_text.mjs";
 import { ThroughputFact } from "./throughput.mjs";
-
-/** What was computed; if there is no word for it, the shapes. */
-const problem_of = (row, frame) =>
-  value_at(frame, "problem", row) || shapes_text(value_at(frame, "dims", row)) || "–";
+import { WORK_COLUMNS } from "./work_columns.mjs";
 
 function foot_of(all, rows) {
   const some = rows.length < all.length ? `${rows.length} of ` : "";
@@ -44,21 +40,7 @@ const VIEW = {
   swatch: (all, row) => swatch_of(value_at(all, "kind", row)),
   foot: foot_of,
   page: (all, row, run, rank) => operator_path(run, value_at(all, "op", row), rank),
-  columns: [
-    { key: "op", label: "Operator", width_px: 260 },
-    { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
-      priority: 2, cell: problem_of },
-    { key: "precision", label: "Precision", priority: 4, width_px: 84 },
-    { key: "calls", label: "Calls", priority: 4 },
-    { key: "busy_ns", label: "Time" },
-    { key: "lost_ns", label: "Lost" },
-    { key: "efficiency", label: "Efficiency", width_px: 92 },
-    { key: "bound", label: "Bound", width_px: 84, priority: 3 },
-    { key: "tflops", label: "Speed", priority: 3, width_px: 110 },
-    { key: "tbps", label: "Traffic", priority: 4, width_px: 100 },
-    { key: "intensity", label: "Intensity", priority: 4, width_px: 126 },
-    { key: "median_ns", label: "p50", kind: "call", priority: 5 },
-  ],
+  columns: WORK_COLUMNS,
 };
 
 function KindPick({ frame, kind, onchange }) {
@@ -88,8 +70,8 @@ function Chart({ rows, run, rank, profiles }) {
       title="The peak of this device is unknown, so there is no roof" />`}
     ${points.length + measured.length > 0
       ? html`<${Roofline} rows=${rows} measured=${measured} caption=${caption_of(rows, points)} />`
-      : html`<p class="empty-line">None of these operators has both its operations and its bytes
-          known.</p>`}<//>`;
+      : html`<p class="empty-line">For none of these operators are both the operations and the
+          bytes known.</p>`}<//>`;
 }
 
 function Work({ reply, run, rank, range, profiles }) {

@@ -5,8 +5,8 @@ import { count, sentence } from "../../base/format.mjs";
 import { run_path } from "../../base/address.mjs";
 import { Figure, Help } from "../../widgets/widgets.mjs";
 
-const HELP = "Tokens of a step over all ranks, as the run's tokens_per_step says, divided by "
-  + "the median steady step of the typical rank";
+const HELP = "tokens_per_step of the run, over all ranks, divided by the median steady step of the "
+  + "typical rank";
 
 const whole = (rate) => (rate === null ? "–" : count(Math.round(rate)));
 
