@@ -293,7 +293,7 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
     finding.title = arena_printf(&scratch, err,
                                  "no device work was recorded: %s host operators among %s events",
                                  count_text(ops).text, count_text(trace->event_count).text);
-    evidence_add(&evidence, "recording", "device_events are missing from the recording");
+    evidence_add(&evidence, "recording", "device events are missing from the recording");
     finding.evidence = evidence_end(&evidence, &scratch, err);
     const struct unread_devices *unread = unread_devices_of(trace);
     struct finding_rule rule = no_device_events;

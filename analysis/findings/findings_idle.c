@@ -82,6 +82,20 @@ static bool counts(const struct rests *rests, enum idle_cause cause)
     return share_of(rests, cause) >= 0.05;
 }
 
+// A cause for people: "cold start".
+struct cause_text {
+    char text[40];
+};
+
+static struct cause_text cause_text(enum idle_cause cause)
+{
+    struct cause_text words;
+    snprintf(words.text, sizeof words.text, "%s", idle_cause_word(cause));
+    for (char *c = words.text; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return words;
+}
+
 // "event wait 12.0 %, dispatch 3.1 %".
 static void list_causes(const struct rests *rests, const enum idle_cause *order, char text[160])
 {
@@ -91,9 +105,7 @@ static void list_causes(const struct rests *rests, const enum idle_cause *order,
         return;
     for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])) && at < 120; i++)
         at += (size_t)snprintf(text + at, 160 - at, "%s%s %.1f %%", i ? ", " : "",
-                               idle_cause_word(order[i]), share_of(rests, order[i]));
-    for (char *c = text; *c; c++)
-        *c = *c == '_' ? ' ' : *c; // for people
+                               cause_text(order[i]).text, share_of(rests, order[i]));
 }
 
 // Whether the table of recorded items has the item, at least in part.
@@ -117,8 +129,8 @@ static void tell_longest(const struct rests *rests, struct evidence *evidence)
     struct str next = gap->next == FACTS_NONE
                           ? STR("the recording's end")
                           : facts_short_name(facts->trace, facts_device_name(facts, gap->next));
-    evidence_add(evidence, href, "the longest such gap, %s, is %s and ends with %.*s",
-                 time_text(rests->longest_ns).text, idle_cause_word((enum idle_cause)gap->cause),
+    evidence_add(evidence, href, "the longest such gap, %s (%s), ends with %.*s",
+                 time_text(rests->longest_ns).text, cause_text((enum idle_cause)gap->cause).text,
                  (int)next.len, next.at);
 }
 
@@ -129,7 +141,7 @@ static const char *tell(const struct rests *rests, const enum idle_cause *order,
     for (int i = 0; i < TOLD && (i == 0 || counts(rests, order[i])); i++) {
         struct href_text href = href_to("idle_gaps");
         href_add(&href, "cause", str_of(idle_cause_word(order[i])));
-        evidence_add(&evidence, href.text, "%s, %.1f %%: %s", idle_cause_word(order[i]),
+        evidence_add(&evidence, href.text, "%s, %.1f %%: %s", cause_text(order[i]).text,
                      share_of(rests, order[i]), idle_cause_help(order[i]));
     }
     if (rests->longest.gap)

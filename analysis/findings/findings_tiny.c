@@ -3,6 +3,8 @@
 #include "analysis/findings/findings.h"
 #include "analysis/trace/short_kernels.h"
 
+#include <stdio.h>
+
 struct tiny {
     const struct finding_case *the_case;
     int64_t owned_ns, wait_ns, calls, short_calls;
@@ -80,14 +82,16 @@ static bool check_tiny(const struct finding_case *the_case, bool *fires, struct 
         arena_printf(the_case->arena, err, "%s kernels %s run under 10 us and cost %s (%.1f %%)",
                      count_text(tiny.short_calls / the_case->steps).text, the_case->per,
                      time_text(cost_ns).text, findings_percent(the_case, cost_ns));
+    char waits[96] = "";
+    if (tiny.wait_ns / the_case->steps > 0)
+        snprintf(waits, sizeof waits,
+                 ", and the device waits %s directly before them for their launch",
+                 time_text(tiny.wait_ns / the_case->steps).text);
     finding->evidence = findings_fact(
         the_case, "short_kernels", err,
-        "%.0f %% of the compute kernels are short; they run %s %s, and the device waits %s "
-        "directly "
-        "before them for their launch%s",
+        "%.0f %% of the compute kernels are short; they run %s %s%s%s",
         100 * (double)tiny.short_calls / (double)tiny.calls,
-        time_text(tiny.owned_ns / the_case->steps).text, the_case->per,
-        time_text(tiny.wait_ns / the_case->steps).text,
+        time_text(tiny.owned_ns / the_case->steps).text, the_case->per, waits,
         mostly_replayed ? "; most are replayed by graphs already, where only fusing helps" : "");
     return finding->title && finding->evidence;
 }

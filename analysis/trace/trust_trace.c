@@ -27,7 +27,7 @@ static const struct {
     [REPAIR_NEGATIVE_DURATION] = {"warning", "device events below them may lack an operator"},
     [REPAIR_LONG_DURATION] =
         {"warning", "device events below them may lack an operator, and steps their annotation"},
-    [REPAIR_FAR_TIME] = {"info", "none on figures; the date of the recording is unknown"},
+    [REPAIR_FAR_TIME] = {"info", "no figure is affected; the date of the recording is unknown"},
     [REPAIR_SECOND_LIST] =
         {"warning",
          "figures cover all lists, duplicates included; most other tools read only the last list"},
@@ -84,8 +84,8 @@ static bool add_secrets(const struct trace *trace, struct report *report, struct
         .severity = "info",
         .placed = true,
         .position = INT64_MAX,
-        .effect = "none on figures: tables and pages show [redacted:KIND] instead; the stored file "
-                  "still contains them, so their owner should rotate them",
+        .effect = "tables and pages show [redacted:KIND] instead, and no figure is affected; the "
+                  "stored file still contains them, so their owner should rotate them",
     };
     for (int kind = 0; kind < SECRET_KINDS; kind++) {
         const struct secret_count *found = &trace->secrets[kind];
@@ -211,7 +211,7 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .severity = "info",
         .count = 1,
         .detail = "no step annotations were found around launches of device work",
-        .effect = "the whole window counts as one step, warm-up included",
+        .effect = "the whole recording counts as one step, warm-up included",
     };
     struct doubt excluded = {
         .item = "steps_excluded",
@@ -225,7 +225,7 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .severity = "warning",
         .count = 1,
         .detail = "no annotation matches the requested step pattern",
-        .effect = "steps are found by other annotations, or the whole window counts as one",
+        .effect = "steps are found by other annotations, or the whole recording counts as one",
     };
     struct doubt joined = {
         .item = "joined_marks",
@@ -253,7 +253,7 @@ static bool add_outside(const struct facts *facts, struct report *report, struct
         .count = 1,
         .timed = true,
         .time_ns = parts_window_ns(&facts->whole),
-        .detail = "time of the window before, between and after the steps",
+        .detail = "time of the recording before, between and after the steps",
         .effect = "it counts in figures of the whole trace, but not per step",
     };
     for (uint32_t s = 0; s < facts->step_count; s++)

@@ -105,8 +105,7 @@ static bool print_text(const struct rank_files *run, struct err *err)
         if (is_shown(run, i) && !with_report(run, i, print_file_text, NULL, err))
             return false;
     if (run->count > MAX_SHOWN)
-        printf("of %zu ranks, the one that represents the run and the slowest; --format json has "
-               "all\n\n",
+        printf("of %zu ranks, the typical and the slowest one; --format json has all\n\n",
                run->count);
     print_run_report(&run->report, stdout);
     return true;

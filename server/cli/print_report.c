@@ -14,6 +14,32 @@ enum { TOP_ROWS = 10, MAX_STEPS = 24, BAR_WIDTH = 30, NAME_WIDTH = 60 };
 
 // --- sections -----------------------------------------------------------------------------------
 
+// "no device events", or "5,165 device events (4,820 linked to a launch)".
+static void print_events(const struct table *summary, FILE *out)
+{
+    int64_t events = table_i64(summary, 0, SUMMARY_DEVICE_EVENTS, 0),
+            linked = table_i64(summary, 0, SUMMARY_LINKED_DEVICE_EVENTS, 0);
+    if (events == 0) {
+        fputs(", no device events", out);
+        return;
+    }
+    bool all = linked == events && events > 1;
+    fprintf(out, ", %s device event%s (%s linked to a launch)", count_text(events).text,
+            shown_plural(events), all ? "all" : count_text(linked).text);
+}
+
+// "no step is marked", or "10 steps (8 steady)".
+static void print_step_count(const struct report *report, FILE *out)
+{
+    const struct table *summary = report_find(report, "summary");
+    int64_t steps = table_i64(summary, 0, SUMMARY_STEP_COUNT, 0);
+    if (steps == 0 || trust_count(report, "no_steps"))
+        fputs(", no step is marked", out);
+    else
+        fprintf(out, ", %s step%s (%s steady)", count_text(steps).text, shown_plural(steps),
+                count_text(table_i64(summary, 0, SUMMARY_STEADY_STEPS, 0)).text);
+}
+
 static void print_identity(const struct report *report, const char *file, int64_t rank, FILE *out)
 {
     const struct table *summary = report_find(report, "summary");
@@ -28,12 +54,9 @@ static void print_identity(const struct report *report, const char *file, int64_
         fputs(", ", out);
         shown_put(out, gpu, NAME_WIDTH);
     }
-    int64_t events = table_i64(summary, 0, SUMMARY_DEVICE_EVENTS, 0),
-            steps = table_i64(summary, 0, SUMMARY_STEP_COUNT, 0);
-    fprintf(out, ", %lld device event%s (%lld with their launch), %lld step%s (%lld steady)\n",
-            (long long)events, shown_plural(events),
-            (long long)table_i64(summary, 0, SUMMARY_LINKED_DEVICE_EVENTS, 0), (long long)steps,
-            shown_plural(steps), (long long)table_i64(summary, 0, SUMMARY_STEADY_STEPS, 0));
+    print_events(summary, out);
+    print_step_count(report, out);
+    fputc('\n', out);
 }
 
 static void put_bar(FILE *out, double share)
@@ -53,16 +76,15 @@ static size_t breakdown_row(const struct table *breakdown)
     return 0;
 }
 
-static bool has_item(const struct report *report, const char *item)
+// What the time of the breakdown is of.
+static const char *span_of(const struct report *report, int64_t steps)
 {
-    const struct table *trust = report_find(report, "trust");
-    for (size_t row = 0; row < shown_rows(trust); row++)
-        if (table_is(trust, row, TRUST_ITEM, str_of(item)))
-            return true;
-    return false;
+    return trust_count(report, "no_steps") ? "from the first to the last device event"
+           : steps == 1                    ? "in the only steady step"
+                                           : "per steady step (mean)";
 }
 
-static void print_breakdown(const struct report *report, FILE *out)
+static void print_bars(const struct table *breakdown, size_t row, FILE *out)
 {
     static const struct {
         unsigned column;
@@ -77,6 +99,22 @@ static void print_breakdown(const struct report *report, FILE *out)
         {BREAKDOWN_IDLE_OTHER_NS, "idle, other"},
         {BREAKDOWN_UNRECORDED_NS, "unrecorded work"},
     };
+    double window_ms = shown_ms(breakdown, row, BREAKDOWN_WINDOW_NS);
+    int64_t steps = table_i64(breakdown, row, BREAKDOWN_STEPS, 0);
+    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
+        double part_ms = shown_ms(breakdown, row, bars[i].column);
+        double share = window_ms > 0 ? part_ms / window_ms : 0;
+        if (part_ms <= 0 && bars[i].column == BREAKDOWN_UNRECORDED_NS)
+            continue; // only of incomplete recordings
+        fprintf(out, "    %-23s ", bars[i].label);
+        put_bar(out, share);
+        fprintf(out, " %5.1f %% %12.3f ms\n", share * 100,
+                part_ms / (steps > 0 ? (double)steps : 1));
+    }
+}
+
+static void print_breakdown(const struct report *report, FILE *out)
+{
     const struct table *breakdown = report_find(report, "breakdown");
     if (shown_rows(breakdown) == 0) {
         fputs("\n  no work on a device in this trace\n", out);
@@ -90,33 +128,27 @@ static void print_breakdown(const struct report *report, FILE *out)
     double recorded_ms = window_ms - unrecorded_ms;
     if (unrecorded_ms > 0)
         fprintf(out,
-                "\n  work of %.3f ms (%.1f %%) is missing from the recording: neither idle nor "
-                "busy, in no other share\n",
+                "\n  work of %.3f ms (%.1f %%) is missing from the recording; it counts neither as "
+                "idle nor as busy\n",
                 unrecorded_ms / per_step, unrecorded_ms / window_ms * 100);
-    fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%%s\n", window_ms / per_step,
-            has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
+    fprintf(out, "\n  where the time goes: %.3f ms %s, device busy %.1f %%%s\n",
+            window_ms / per_step, span_of(report, steps),
             recorded_ms > 0 ? shown_ms(breakdown, row, BREAKDOWN_BUSY_NS) / recorded_ms * 100 : 0,
             unrecorded_ms > 0 ? " of what was recorded" : "");
-    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
-        double part_ms = shown_ms(breakdown, row, bars[i].column);
-        double share = window_ms > 0 ? part_ms / window_ms : 0;
-        fprintf(out, "    %-23s ", bars[i].label);
-        put_bar(out, share);
-        fprintf(out, " %5.1f %% %12.3f ms\n", share * 100, part_ms / per_step);
-    }
+    print_bars(breakdown, row, out);
 }
 
 // The distribution of the steady steps.
 static void print_step_stats(const struct report *report, FILE *out)
 {
     const struct table *stats = report_find(report, "step_stats");
-    if (shown_rows(stats) == 0)
+    if (shown_rows(stats) == 0 || table_i64(stats, 0, STEP_STATS_COUNT, 0) < 2)
         return;
     fprintf(out, "    median %.3f ms", shown_ms(stats, 0, STEP_STATS_MEDIAN_NS));
     if (!table_cell(stats, 0, STEP_STATS_CI_LOW_NS)->null)
-        fprintf(out, " (95 %% within %.3f to %.3f)", shown_ms(stats, 0, STEP_STATS_CI_LOW_NS),
+        fprintf(out, " (95 %% interval %.3f to %.3f)", shown_ms(stats, 0, STEP_STATS_CI_LOW_NS),
                 shown_ms(stats, 0, STEP_STATS_CI_HIGH_NS));
-    fprintf(out, ", p95 %.3f ms, longest %.3f ms of %lld steady\n",
+    fprintf(out, ", p95 %.3f ms, longest %.3f ms; %lld steady steps\n",
             shown_ms(stats, 0, STEP_STATS_P95_NS), shown_ms(stats, 0, STEP_STATS_MAX_NS),
             (long long)table_i64(stats, 0, STEP_STATS_COUNT, 0));
 }
@@ -138,8 +170,14 @@ static void print_steps(const struct report *report, FILE *out)
         fputc('\n', out);
     }
     if (rows > MAX_STEPS)
-        fprintf(out, "    ... %zu more\n", rows - MAX_STEPS);
+        fprintf(out, "    and %zu more; --format json has all\n", rows - MAX_STEPS);
     print_step_stats(report, out);
+}
+
+static void print_more(size_t rows, FILE *out)
+{
+    if (rows > TOP_ROWS)
+        fprintf(out, "    and %zu more; --format json has all\n", rows - TOP_ROWS);
 }
 
 static void print_kernels(const struct report *report, FILE *out)
@@ -148,7 +186,9 @@ static void print_kernels(const struct report *report, FILE *out)
     size_t rows = shown_rows(kernels);
     if (rows == 0)
         return;
-    fprintf(out, "\n  top kernels of %zu    total ms   of busy      calls\n", rows);
+    char head[40];
+    snprintf(head, sizeof head, "kernels (%zu)", rows);
+    fprintf(out, "\n  %-18s%8s %9s %10s\n", head, "total ms", "of busy", "calls");
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
         fprintf(out, "    %24.3f %7.1f %% %10lld  ", shown_ms(kernels, row, KERNELS_TOTAL_NS),
                 shown_percent(kernels, row, KERNELS_BUSY_SHARE),
@@ -156,6 +196,7 @@ static void print_kernels(const struct report *report, FILE *out)
         shown_put(out, table_text(kernels, row, KERNELS_NAME), NAME_WIDTH);
         fputc('\n', out);
     }
+    print_more(rows, out);
 }
 
 // A number in a column, or a dash if it is empty.
@@ -176,8 +217,10 @@ static void print_collectives(const struct report *report, FILE *out)
     size_t rows = shown_rows(collectives);
     if (rows == 0)
         return;
-    fprintf(out, "\n  collectives (%zu)     total ms  exposed ms  calls   MB/call  bus GB/s\n",
-            rows);
+    char head[40];
+    snprintf(head, sizeof head, "collectives (%zu)", rows);
+    fprintf(out, "\n  %-19s%8s %11s %6s %9s %9s\n", head, "total ms", "exposed ms", "calls",
+            "MB/call", "bus GB/s");
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
         fprintf(out, "    %25.3f %11.3f %6lld", shown_ms(collectives, row, COLLECTIVES_TOTAL_NS),
                 shown_ms(collectives, row, COLLECTIVES_EXPOSED_NS),
@@ -190,6 +233,7 @@ static void print_collectives(const struct report *report, FILE *out)
                   NAME_WIDTH);
         fputc('\n', out);
     }
+    print_more(rows, out);
 }
 
 static void print_counters(const struct report *report, FILE *out)
@@ -223,6 +267,16 @@ static void print_facts(struct str evidence, FILE *out)
     json_decref(facts);
 }
 
+// The title of a rule's finding, which readers see; the rule without it.
+static struct str title_of(const struct table *findings, struct str rule)
+{
+    unsigned group = findings_group(findings->desc);
+    for (size_t row = 0; row < findings->row_count; row++)
+        if (str_equal(table_text(findings, row, group + FINDING_RULE), rule))
+            return table_text(findings, row, group + FINDING_TITLE);
+    return rule;
+}
+
 // Other findings that explain part of the same time.
 static void print_overlap(const struct table *findings, size_t row, FILE *out)
 {
@@ -232,11 +286,11 @@ static void print_overlap(const struct table *findings, size_t row, FILE *out)
         return;
     int64_t own_ns = table_i64(findings, row, group + FINDING_OWN_COST_NS, 0);
     if (own_ns > 0)
-        fprintf(out, "      %s of it is its own, the rest", time_text(own_ns).text);
+        fprintf(out, "      %s of this only here, the rest", time_text(own_ns).text);
     else
-        fputs("      all of it", out);
-    fputs(" is also in ", out);
-    shown_put(out, other, 40);
+        fputs("      all of this", out);
+    fputs(" also in: ", out);
+    shown_put(out, title_of(findings, other), NAME_WIDTH);
     fputc('\n', out);
 }
 
@@ -259,16 +313,20 @@ void print_findings(const struct report *report, FILE *out)
     }
 }
 
+// "[info] Python frames were recorded (65,313 in all)", and the effect below it.
 void print_trust_row(const struct table *trust, size_t row, FILE *out)
 {
     unsigned doubt = trust_doubt(trust->desc);
+    int64_t count = table_i64(trust, row, doubt + DOUBT_COUNT, 0);
     fputs("    [", out);
     shown_put(out, table_text(trust, row, doubt + DOUBT_SEVERITY), 20);
-    fprintf(out, "] %lld: ", (long long)table_i64(trust, row, doubt + DOUBT_COUNT, 0));
+    fputs("] ", out);
     shown_put(out, table_text(trust, row, doubt + DOUBT_DETAIL), 300);
-    fputs("; ", out);
-    shown_put(out, table_text(trust, row, doubt + DOUBT_EFFECT), 300);
+    if (count > 1)
+        fprintf(out, " (%s in all)", count_text(count).text);
     fputc('\n', out);
+    if (table_text(trust, row, doubt + DOUBT_EFFECT).len)
+        shown_wrap(out, table_text(trust, row, doubt + DOUBT_EFFECT), 8);
 }
 
 static void print_trust(const struct report *report, FILE *out)

@@ -29,11 +29,10 @@ static void print_ranks(const struct table *ranks, FILE *out)
                 shown_ms(ranks, row, RUN_RANKS_STEP_MEDIAN_NS),
                 shown_ms(ranks, row, RUN_RANKS_STEP_P95_NS),
                 shown_ms(ranks, row, RUN_RANKS_EXPOSED_COMM_NS), idle_ms(ranks, row),
-                headline ? "  represents the run" : "");
+                headline ? "  typical rank" : "");
     }
     if (ranks->row_count > MAX_RANKS)
-        fprintf(out, "  of %zu, the first %d and the one that represents the run\n",
-                ranks->row_count, MAX_RANKS);
+        fprintf(out, "  of %zu, the first %d and the typical one\n", ranks->row_count, MAX_RANKS);
 }
 
 // Mean over the ranks where it is known; NaN if none.
@@ -57,7 +56,8 @@ static void print_communication(const struct table *ranks, FILE *out)
            step = mean_ms(ranks, RUN_RANKS_WINDOW_NS);
     if (mean_ms(ranks, RUN_RANKS_TOTAL_COMM_NS) == 0)
         return;
-    fprintf(out, "\n  communication    %.3f ms of a step are exposed on the average rank (%.1f %%)",
+    fprintf(out,
+            "\n  communication    %.3f ms per step is exposed, averaged over the ranks (%.1f %%)",
             exposed, step > 0 ? exposed / step * 100 : 0);
     if (isnan(wait))
         fputs(";\n                   no call matches across ranks, so waiting cannot be separated "
@@ -187,9 +187,13 @@ static void print_clocks(const struct report *report, FILE *out)
 static void print_run_trust(const struct report *report, FILE *out)
 {
     const struct table *trust = report_find(report, "trust");
-    for (size_t row = 0; row < shown_rows(trust); row++)
-        if (table_cell(trust, row, RUN_TRUST_RANK)->null)
-            print_trust_row(trust, row, out);
+    size_t printed = 0;
+    for (size_t row = 0; row < shown_rows(trust); row++) {
+        if (!table_cell(trust, row, RUN_TRUST_RANK)->null)
+            continue;
+        fputs(printed++ ? "" : "  trust report of the run\n", out);
+        print_trust_row(trust, row, out);
+    }
 }
 
 void print_run_report(const struct report *report, FILE *out)

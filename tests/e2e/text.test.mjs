@@ -30,14 +30,19 @@ test("the text tells of steps, kernels, collectives and what to do", async () =>
   const trace = JSON.parse((await analyze("--format", "json", file)).stdout).traces[0];
   const steps = trace.tables.step_stats[0];
   const collective = trace.tables.collectives[0];
-  assert.match(stdout, /where the time goes: [\d.]+ ms per steady step \(mean\), busy [\d.]+ %/);
+  assert.match(stdout,
+    /where the time goes: [\d.]+ ms per steady step \(mean\), device busy [\d.]+ %/);
   const median = (steps.median_ns / 1e6).toFixed(3);
-  assert.ok(stdout.includes(`median ${median} ms (95 % within`), stdout);
+  assert.ok(stdout.includes(`median ${median} ms (95 % interval`), stdout);
   assert.ok(stdout.includes(collective.bus_gbps.toFixed(3)), stdout);
   for (const { title, evidence } of trace.tables.findings) {
     assert.ok(stdout.includes(`] ${title}\n`), title);
     const fact = JSON.parse(evidence)[0].fact;
     assert.ok(stdout.replace(/\s+/g, " ").includes(fact), fact);
+  }
+  for (const { count, detail, effect } of trace.tables.trust) {
+    const often = count > 1 ? ` (${count.toLocaleString("en")} in all)` : "";
+    assert.ok(stdout.replace(/\s+/g, " ").includes(`] ${detail}${often} ${effect}`), detail);
   }
   assert.match(stdout, /what to do:\n {8}\S/);
   assert.doesNotMatch(stdout, /[ \t]\n|\de\+\d|\bnan\b/);
@@ -48,14 +53,31 @@ test("control characters of names never reach the terminal", async () => {
   writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a\u001b[2Jb", 1)] }));
   const { stdout } = await analyze(file);
   assert.ok(stdout.includes("a?[2Jb"), stdout);
-  assert.ok(stdout.includes("in the whole window"), stdout);
+  assert.match(stdout,
+    /1 device event \(0 linked to a launch\), no step is marked\n/);
+  assert.match(stdout, /where the time goes: 0\.001 ms from the first to the last device event,/);
+  assert.match(stdout, /\n {2}kernels \(1\) +total ms/);
+  assert.doesNotMatch(stdout, /window|unrecorded work|median/);
+});
+
+test("a comparison of recordings without steps does not speak of steps", async () => {
+  const folder = temporary("text");
+  const files = [1, 2].map((n) => join(folder, `trace${n}.json`));
+  files.forEach((file, i) => writeFileSync(file, JSON.stringify({ traceEvents: [
+    kernel("a", 1), { ...kernel("b", 10), dur: 1000 * (i + 1) }] })));
+  const { stdout } = await run(stepscope_bin(), ["compare", ...files]).catch((error) => error);
+  assert.match(stdout, /the recording of .*trace2.* takes [\d.]+ % longer than that of .*trace1/);
+  assert.match(stdout, /recording of [\d.]+ ms, no step is marked\n/);
+  assert.match(stdout, /\nms\n +base +candidate +change\n/);
+  assert.doesNotMatch(stdout, /per step|mean step|median step|a step of/);
 });
 
 test("missing ranks and a rank that two files claim are reported", async () => {
   const files = await generate(2, "--world", "4");
   const { stdout, stderr } = await analyze(...files, files[0]);
   assert.match(stderr, /rank0\.json: has rank 0, as another file does; counted as rank 2\n$/);
-  assert.match(stdout, /\[warning\] 1: ranks of the job without a trace/);
+  assert.match(stdout,
+    / {2}trust report of the run\n {4}\[warning\] ranks of the job without a trace/);
 });
 
 test("a report past the budget is refused, the other files are printed", async () => {

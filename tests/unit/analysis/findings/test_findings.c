@@ -40,6 +40,12 @@ static bool has_finding(const struct hand *hand, const char *rule)
     return false;
 }
 
+static bool evidence_has(const struct hand *hand, const char *rule, const char *words)
+{
+    size_t row = hand_find(hand, "findings", "rule", rule);
+    return strstr(hand_word(hand, "findings", row, "evidence"), words) != NULL;
+}
+
 static int64_t cost_of(const struct hand *hand, const char *rule)
 {
     return hand_i64(hand, "findings", hand_find(hand, "findings", "rule", rule), "cost_ns");
@@ -215,6 +221,7 @@ static void many_kernels_under_ten_microseconds_are_found(void **state)
         add_gemm(&hand, MS + 15 * US + i * 20 * US, 5 * US, MS + i * 20 * US + 10 * US);
     hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "tiny_kernels"), 20 * 20 * US);
+    assert_true(evidence_has(&hand, "tiny_kernels", "waits 0.300 ms directly before them"));
     hand_end(&hand);
 }
 
@@ -235,6 +242,8 @@ static void a_handful_of_short_kernels_is_not_many(void **state)
         add_short_kernels(&hand, count);
         hand_analyze(&hand);
         assert_int_equal(has_finding(&hand, "tiny_kernels"), count == 20);
+        if (count == 20) // no wait is not worth a word
+            assert_false(evidence_has(&hand, "tiny_kernels", "waits"));
         hand_end(&hand);
     }
 }
@@ -331,6 +340,7 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
         add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms after the copy
         hand_analyze(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), MS + cases[i].wait_ns);
+        assert_true(evidence_has(&hand, "blocking_copies", "1 blocking copy in the recording ("));
         hand_end(&hand);
     }
 }

@@ -25,6 +25,8 @@ static void idle_time_that_nothing_explains_is_reported(void **state)
     assert_string_equal(finding_word(&busy.hand, "unexplained_idle", "confidence"), "low");
     assert_non_null(strstr(finding_word(&busy.hand, "unexplained_idle", "evidence"),
                            "idle_gaps?cause=unknown"));
+    assert_non_null(strstr(finding_word(&busy.hand, "unexplained_idle", "evidence"),
+                           "the longest such gap, 1.20 ms (unknown), ends with add"));
     hand_end(&busy.hand);
     idle_unexplained(&busy, 900); // 9 % are not much
     assert_false(has_finding(&busy.hand, "unexplained_idle"));
