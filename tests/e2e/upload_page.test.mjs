@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { launch, open_page, visit } from "./helpers/browser.mjs";
 import { Line } from "./helpers/line.mjs";
@@ -106,11 +106,12 @@ test("an upload that is stopped leaves nothing behind", async () => {
   const panel = await choose(page, "stop", file.path);
   await panel.getByText("paused", { exact: true }).waitFor();
   line.mend();
-  await panel.getByRole("button", { name: "Stop" }).click();
+  await panel.getByRole("button", { name: `Stop ${basename(file.path)}`, exact: true }).click();
   await panel.getByText("stopped").waitFor();
   await until("the service gave back the space", () =>
     readdirSync(join(server.data, "pieces")).length === 0);
-  await panel.getByRole("button", { name: "Try again" }).click();
+  await panel.getByRole("button", { name: `Try again: ${basename(file.path)}`, exact: true })
+    .click();
   await panel.getByText("all sent").waitFor();
   assert.equal((await server.settled("stop")).traces[0].sha256, file.sha256);
   await close();

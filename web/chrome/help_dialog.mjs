@@ -14,7 +14,7 @@ const KEYS = [
   ["w a s d", "zoom and move in the timeline; its page lists all its keys"],
   ["Space", "select a run in a trend to compare it with another"],
   ["Enter", "break down a waterfall column"],
-  ["Esc", "back up in the waterfall, close a dialog"],
+  ["Esc", "go back up in the waterfall, close a dialog"],
 ];
 
 function ShortcutSwitch() {

@@ -41,7 +41,7 @@ export function ShortLink() {
       const copied = await copy_text(link);
       set_left(copied ? NONE : { link, address: body.address });
       if (copied) say(`Copied ${url}`);
-      else announce("The link could not be copied; it is in a field");
+      else announce("The link could not be copied: copy it from the field");
     } catch (problem) {
       say(problem.message);
     }

@@ -49,12 +49,12 @@ function Item({ upload }) {
     ${!is_over(upload) && html`<progress aria-label=${path} max=${Math.max(1, file.size)}
       value=${sent}></progress>`}
     ${halted_until !== null && html`<${Halt} until_ms=${halted_until} />`}
-    ${problem && html`<p class="upload-problem">${problem.detail || problem.title}
+    ${problem && html`<p class="upload-problem" role="alert">${problem.detail || problem.title}
       ${problem.fix && html`<span> ${problem.fix}</span>`}</p>`}
     ${!is_over(upload) && html`<button type="button" class="link"
-      onClick=${() => stop(upload)}>Stop</button>`}
+      aria-label="Stop ${path}" onClick=${() => stop(upload)}>Stop</button>`}
     ${(state === "failed" || state === "stopped") && html`<button type="button" class="link"
-      onClick=${() => retry(upload)}>Try again</button>`}
+      aria-label="Try again: ${path}" onClick=${() => retry(upload)}>Try again</button>`}
   </li>`;
 }
 
@@ -74,7 +74,8 @@ export function UploadPanel() {
   const title = left > 0 ? `Uploading ${plural(left, "file")}` : plural(list.length, "upload");
   return html`<aside class="upload-panel" aria-label="Uploads">
     <header><h2>${title}</h2>
-      <span class="faint">${failed > 0 ? `${failed} failed` : left === 0 ? "all sent" : ""}</span>
+      <span class="faint" role="status">${failed > 0 ? `${failed} failed`
+        : left === 0 ? "all sent" : ""}</span>
       ${left === 0 && html`<button type="button" class="icon" aria-label="Clear the list"
         onClick=${clear_finished}>×</button>`}</header>
     <ul>${list.map((upload) => html`<${Item} key=${upload.id} upload=${upload} />`)}</ul>

@@ -86,8 +86,8 @@ function Start() {
       <p class="form-actions">
         <button type="button" onClick=${open_demo}>${
           loading ? "Loading the demo trace…" : "Open the demo trace"}</button>
-        <span class="faint">Four steps, on an H100, of a small GPT that reads its loss back 40 times
-          a step.</span></p>`}
+        <span class="faint">Four steps of a small GPT on an H100 that reads its loss back 40 times a
+          step.</span></p>`}
     ${ready && html`<p><a href=${RUN}>Back to ${files[0].path}</a></p>`}
     <p class="faint">Several files become the ranks of one run. Comparisons, replays, training logs
       and trends need the service.</p>`;

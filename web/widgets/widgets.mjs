@@ -94,8 +94,11 @@ export function Figure({ label, help, value, unit, tone, children }) {
   </div>`;
 }
 
-/** Copies a text; confirms at the button and to screen readers. */
-export function CopyButton({ text, label = "Copy", className = "small" }) {
+/**
+ * Copies a text; confirms at the button and to screen readers, which also hear `what` it copies:
+ * pages have several such buttons.
+ */
+export function CopyButton({ text, label = "Copy", what = "", className = "small" }) {
   const [done, set_done] = useState(false);
   useEffect(() => {
     if (!done) return undefined;
@@ -107,7 +110,8 @@ export function CopyButton({ text, label = "Copy", className = "small" }) {
     announce(copied ? "Copied" : "The text could not be copied");
     set_done(copied);
   };
-  return html`<button type="button" class=${className} onClick=${copy}>
+  return html`<button type="button" class=${className} onClick=${copy}
+    aria-label=${what && !done ? `${label} ${what}` : undefined}>
     ${done ? "Copied" : label}</button>`;
 }
 
@@ -116,7 +120,7 @@ export function Command({ text }) {
   const line = with_token(text);
   return html`<div class="command">
     <pre tabindex="0" role="group" aria-label="Command"><code>${line}</code></pre>
-    <${CopyButton} text=${line} />
+    <${CopyButton} text=${line} what="the command" />
   </div>`;
 }
 

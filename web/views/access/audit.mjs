@@ -46,7 +46,7 @@ function columns_of(frame, now) {
         outcome(row)}</span>${at(row).count > 1 && html` <span class="faint">× ${
           at(row).count}</span>`}` },
     { key: "peer", label: "From", width_px: 120, priority: 3 },
-    { key: "request_id", label: "Its id", width_px: 150, priority: 5 },
+    { key: "request_id", label: "Request ID", width_px: 150, priority: 5 },
   ];
 }
 

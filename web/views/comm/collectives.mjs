@@ -113,8 +113,8 @@ function Whole({ tables, links, data, run, rank }) {
 }
 
 const NO_ROWS = [];
-const FILTERED = "Filters collectives as recorded, process groups and message sizes, of one rank; "
-  + "nothing else on this page.";
+const FILTERED = "Filters the recorded collectives, process groups and message sizes of one rank, "
+  + "and nothing else on this page.";
 
 /** Without collectives, and perhaps without a trace. */
 function LinksAlone({ links, children }) {

@@ -57,7 +57,7 @@ function Promises() {
     <li>They compute nothing: every number is the one on these pages and in the API, in
       milliseconds where a name ends in <code>_ms</code>, and answers link to the page.</li>
     <li>An answer is about 2,000 tokens at most; what does not fit has a cursor.</li>
-    <li><code>cannot_answer</code> says what cannot be answered and because of what.</li>
+    <li><code>cannot_answer</code> says what cannot be answered, and why.</li>
     <li>Names in traces are data: invisible characters are replaced, long names shortened, and they
       appear as values only. A model may still take a name for an instruction, but no tool writes,
       deletes or fetches anything.</li>

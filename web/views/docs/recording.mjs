@@ -246,8 +246,8 @@ function Logs() {
       This includes mixtures of experts (those that a token uses), adapters (LoRA, whose frozen
       weights take 4 operations instead of 6) and models split over ranks. The figure's help has the
       numbers that went in; where there is no figure, the page says what is missing. A log that is
-      sent again under the same name, as it grows, replaces itself. Logs inside archives are read,
-      too.</p>`;
+      sent again under the same name replaces the earlier one, so it can be sent while it grows.
+      Logs inside archives are read, too.</p>`;
 }
 
 const MONITOR = () => `nvidia-smi --query-gpu=timestamp,index,name,uuid,pci.bus_id,power.draw,\\
@@ -277,11 +277,12 @@ function MemorySnapshots() {
       category and by the calls that allocated it, fragmentation and the largest free block, why a
       request failed, and what each step leaves behind.</p>
     <${Command} text=${SNAPSHOT()} />
-    <p class="faint">Start to record before the model is built to have its weights by name too; the
-      default has Python's calls. Growth needs the marks of six steps, which a profiler or an
-      optimizer's <code>step()</code> leaves in newer versions. Pickles of any size, the same as
-      JSON, and pages that <code>python -m torch.cuda._memory_viz trace_plot</code> made.
-      torchtitan writes them with <code>--memory_snapshot.enable</code>.</p>`;
+    <p class="faint">Start recording before the model is built, so that its weights have names, too;
+      Python's calls are recorded by default. Growth needs the marks of six steps, which a profiler
+      or, in newer versions, an optimizer's <code>step()</code> leaves. Pickles of any size are
+      read, the same as JSON, and pages that
+      <code>python -m torch.cuda._memory_viz trace_plot</code> made. torchtitan writes them with
+      ${" "}<code>--memory_snapshot.enable</code>.</p>`;
 }
 
 const CONFIG_UPLOAD = () => `env > env.txt; pip freeze > packages.txt
@@ -290,17 +291,18 @@ curl -F run=my-run -F trace=@pretrain.yaml -F trace=@env.txt -F trace=@packages.
   -F trace=@slurm.txt -F trace=@results.json ${origin()}/upload`;
 
 function Configuration() {
-  return html`<p>Upload what says how the job was set and what it reached. Settings that frameworks
-      call differently get one name and unit, comparisons list those that differ first, each with
-      its file, and say where files contradict each other; figures of results are on the page
-      <em>Training</em>, and their lists of losses and step times are curves.</p>
+  return html`<p>Upload the files that say how the job was configured and what it achieved. Settings
+      that frameworks call differently get one name and unit; comparisons list those that differ
+      first, each with its file, and say where files contradict each other; figures of results are
+      on the page <em>Training</em>, and their lists of losses and step times are curves.</p>
     <${Command} text=${CONFIG_UPLOAD()} />
     <p class="faint">YAML of Primus, NeMo, axolotl, accelerate or MaxText (<code>.yaml</code>),
       TOML of torchtitan (<code>.toml</code>), JSON of DeepSpeed and Hugging Face, result files of
       benchmarks as JSON; what <code>env</code>, <code>pip freeze</code>,
       <code>torch.utils.collect_env</code>, <code>scontrol show job</code> and
-      <code>sacct -P</code> print, and batch scripts. Of variables only those of NCCL, CUDA, ROCm,
-      PyTorch and sizes of the Slurm job become settings; never tokens, names or paths. Other files
+      <code>sacct -P</code> print, and batch scripts. Of environment variables, only those of NCCL,
+      CUDA, ROCm, PyTorch and the sizes of the Slurm job become settings; never tokens, names or
+      paths. Other files
       of these kinds in an archive stay attachments.</p>`;
 }
 
@@ -313,7 +315,7 @@ curl -F run=my-run -F trace=@all_reduce.txt -F trace=@topo.txt \\
 function Links() {
   return html`<p>Run <code>all_reduce_perf</code> of nccl-tests or rccl-tests once, with as many
       ranks as the job's groups and on as many nodes, and upload what it prints with the run: each
-      collective on the page <em>Communication</em> then says how much of what this machine reached
+      collective on the page <em>Communication</em> then says what share of the measured bandwidth
       it reaches. The same holds for <code>all_gather_perf</code>,${" "}
       <code>reduce_scatter_perf</code> and the others; one file may hold several tests.</p>
     <${Command} text=${LINK_TEST()} />

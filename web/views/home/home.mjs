@@ -106,7 +106,8 @@ function use_findings(runs) {
 
 function no_findings(found) {
   if (found === null) return "Looking…";
-  return found === FAILED ? "They could not be loaded." : "No new run has one.";
+  return found === FAILED ? "They could not be loaded."
+    : "No new run has a finding that costs time.";
 }
 
 function Findings({ runs }) {

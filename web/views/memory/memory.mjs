@@ -197,7 +197,7 @@ function Most({ run, rank }) {
 export default function MemoryPage({ route }) {
   return html`<${RankPage} route=${route} title="Memory" needs_device=${false}
     lead=${(run, rank) => html`<${Most} run=${run} rank=${rank} />`}
-    by_range="Filters the allocations and the copies; nothing else on this page."
+    by_range="Filters the allocations and the copies, and nothing else on this page."
     untraced=${(run) => html`<${Snapshots} run=${run} alone=${true} />`}>${(run, rank) =>
     html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -37,7 +37,7 @@ const TRAINING = [
   ["recompute", "Recomputed", "What the backward pass recomputes instead of storing"],
   ["sequence_parallel", "Split norms, too", "Sequence parallelism: norms and dropouts over tp"],
   ["interleave", "Chunks per stage", "Of an interleaved pipeline"],
-  ["micro_batches", "Micro-batches", "Per step, if fewer than stages; empty: enough"],
+  ["micro_batches", "Micro-batches", "Per step, where fewer than the stages; empty: as many"],
   ["overhead_gb", "Overhead, GB", "An allowance for contexts, collectives, workspaces, "
     + "fragmentation"],
 ];

@@ -52,7 +52,7 @@ export function SavedViews() {
     </select></label>`}
     ${may("write") && (current
       ? html`<${AskFirst} key=${current.id} text="Remove view" deed="Remove"
-        question="Remove it for everybody?" ondo=${remove} />`
+        question="Remove it for everyone?" ondo=${remove} />`
       : html`<button type="button" class="link" onClick=${() => set_saving(true)}>Save
         view…</button>`)}`;
 }

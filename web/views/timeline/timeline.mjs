@@ -102,7 +102,7 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
       <${Button} label="[" title="Previous rank" onClick=${() => onrank(-1)} />
       <${Button} label="]" title="Next rank" onClick=${() => onrank(1)} /></div>`}
     <button type="button" class="small" aria-pressed=${selecting}
-      title="Drag selects a span, like shift and drag"
+      title="Dragging selects a span, as Shift and dragging always does"
       onClick=${() => onselecting(!selecting)}>Select</button>
     <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />${search}${marks}
     <p class="tl-where" aria-busy=${loading}>${length_text(span_of(view))} from ${
@@ -117,9 +117,9 @@ function Foot({ data, has_merged }) {
         class="swatch tint-${key}"></span>${label}</li>`)}
       ${has_merged && html`<li><span class="swatch tint-merged"></span>Several, too short to draw
         separately; paler means less busy</li>`}</ul>
-    <details class="tl-keys"><summary>Keys; the wheel zooms, drag moves, shift and drag selects
-      </summary><dl class="keys-list">${TIMELINE_KEYS.map(([key, text]) => html`<div key=${key}>
-        <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl></details></div>`;
+    <details class="tl-keys"><summary>Keys. The wheel zooms, dragging moves, Shift and dragging
+      selects</summary><dl class="keys-list">${TIMELINE_KEYS.map(([key, text]) => html`<div
+        key=${key}><dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl></details></div>`;
 }
 
 /** A function that changes the rank by one, null if there is only one. */

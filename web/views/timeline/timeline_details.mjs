@@ -68,7 +68,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
   return html`<${Card} title="Selection" className="tl-span"
       note="${length_text(span_of(span))} from ${exact_ms(span.from)} to ${exact_ms(span.to)}"
       actions=${html`<button type="button" class="small" onClick=${onfit}>Zoom to it</button>
-        <button type="button" class="small" onClick=${onclose}>Drop</button>`}>
+        <button type="button" class="small" onClick=${onclose}>Clear</button>`}>
     ${names.length === 0 ? html`<p class="empty-line">Nothing ${of_device ? "ran on the device"
       : "was recorded on the host"} in this span.</p>` : html`
       <${PlainTable} label="Selection by class" head=${["Class", ...SUM_HEAD.slice(1)]}

@@ -88,5 +88,5 @@ export function TimelineRanks({ run, rank, overview, view }) {
       ? html`<p class="empty-line">The run has none of these ranks.</p>`
       : fits ? html`<${Lanes} lanes=${lanes} run=${run} marks=${marks} />`
       : html`<p class="empty-line">About ${count(events)} events are in view on these ranks. Zoom in
-          above to at most ${count(MOST_EVENTS)}.</p>`)}<//>`}<//>`;
+          above until there are at most ${count(MOST_EVENTS)}.</p>`)}<//>`}<//>`;
 }

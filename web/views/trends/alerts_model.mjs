@@ -16,7 +16,7 @@ import { levels_text } from "./trends_model.mjs";
 /** The statuses of an alert; `done` is shown after setting one. */
 export const STATUSES = [
   { key: "new", word: "New", action: "Reopen", tone: "warn", done: "Alert reopened",
-    help: "Nobody has looked at it." },
+    help: "No one has looked at it yet." },
   { key: "acknowledged", word: "Acknowledged", action: "Acknowledge", tone: "running",
     done: "Alert acknowledged", help: "It is real and being looked at." },
   { key: "expected", word: "Expected", action: "Expected", tone: "neutral",

@@ -95,8 +95,8 @@ function Kernels({ kernels, known, roofline, onmove, onchange }) {
       <option value="">add a kernel…</option>
       ${left.map((name) => html`<option key=${name} value=${name}>${name.slice(0, 90)}</option>`)}
     </select>
-    <p class="whatif-help" id=${`${id}-help`}>A kernel takes a share of its time, at first that of
-      its roofline where its work is known, else half.</p>
+    <p class="whatif-help" id=${`${id}-help`}>A kernel keeps a share of its time: at first what its
+      roofline allows where its work is known, else half.</p>
     <ul>${kernels.map((kernel, i) => html`<${Kernel} key=${kernel.name} kernel=${kernel}
       known=${known} roofline=${roofline} onmove=${(factor) => onmove(set(i, factor))}
       onchange=${(factor) => onchange(set(i, factor))}

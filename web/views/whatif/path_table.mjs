@@ -13,9 +13,9 @@ import { PATH_PARTS } from "./whatif_model.mjs";
 const SHOWN = 25;
 const KINDS = [["category", "Categories"], ["operator", "Operators"], ["kernel", "Kernels"],
   ["module", "Modules"]];
-const BREAKPOINT = "How much of its time on the path its calls can lose, the same share each, "
-  + "while a step gets as much shorter; then something else holds it up. Known for the 12 kernels "
-  + "with most time on the path.";
+const BREAKPOINT = "How much shorter its calls can get, each by the same share, with the step "
+  + "getting shorter by as much; beyond that, something else holds it up. Known for the 12 kernels "
+  + "with the most time on the path.";
 const NAMELESS = { host: "other host time", delay: "other delays" };
 
 const part_of = (key) => PATH_PARTS.find((part) => part.key === key) ?? PATH_PARTS[0];

@@ -51,8 +51,8 @@ function Figures({ reply, then, whole }) {
       help="The recorded step less what the replay gained, and what 90 of 100 steps would take.">${
         then ? between(then, whole) : "no change chosen"}<//>
     <${Figure} label="Gain" ...${timed(then?.gain_ns ?? 0)}
-      help=${"By how much a step gets shorter, and what 90 of 100 steps gain. Steps differ by " +
-        "themselves as well, so what they take differs more."}>${
+      help=${"How much shorter a step gets, and what 90 of 100 steps gain. Steps also differ " +
+        "among themselves, so the times that they take differ more."}>${
         percent(then?.gain_share ?? 0)} of the ${what.toLowerCase()}${gained(then)}<//>
     <${Figure} label="Replay error" value=${percent(base.error_share)}
       help="How far the replay without any change is from the recorded steps.">at most ${
@@ -133,8 +133,8 @@ function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
       <p class="whatif-answer" role="status">${now
         ? answer_text(reply.base, now, shown?.changes ?? [], whole)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
-      <p class="footnote">The recording is replayed as a graph of what waited for what, before
-        anyone makes the change.</p>
+      <p class="footnote">The recording is replayed as a graph of what waited for what, so that
+        a change can be judged before anyone makes it.</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
