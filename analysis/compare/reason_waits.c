@@ -184,7 +184,6 @@ static const struct {
     {"profiler", "the profiler, not the job", NULL},
     {"cold_start", "work that is done once, such as loading code", ": "},
     {"unknown", "something the trace does not show", NULL},
-    {"unrecorded", "work that the recording lacks", NULL},
 };
 
 static struct str host_event_of(const struct reason_case *the_case, int side)
@@ -202,6 +201,11 @@ const char *reason_say_cause(const struct reason_case *the_case, struct words *w
 {
     int slow = reason_slow_side(the_case->reason);
     bool only = the_case->reason->ns[1 - slow] == 0;
+    if (str_equal(the_case->reason->title, STR("unrecorded"))) { // work, but not known which
+        words_say(words, "%s%s ran %swork that its recording lacks", only ? "only " : "",
+                  the_case->names[slow], only ? "" : "more ");
+        return "idle";
+    }
     struct str event = host_event_of(the_case, slow);
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         if (!str_equal(the_case->reason->title, str_of(causes[i].cause)))

@@ -147,7 +147,8 @@ static void print_bars(const struct gate_question *question, FILE *out)
 
 static void print_reason(const struct table *reasons, size_t row, FILE *out)
 {
-    bool idle = table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause"));
+    bool unrecorded = table_is(reasons, row, COMPARE_REASONS_TITLE, STR("unrecorded"));
+    bool idle = table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause")) && !unrecorded;
     fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(reasons, row, COMPARE_REASONS_BASE_NS),
             shown_ms(reasons, row, COMPARE_REASONS_CAND_NS),
             shown_ms(reasons, row, COMPARE_REASONS_DELTA_NS));
@@ -159,6 +160,7 @@ static void print_reason(const struct table *reasons, size_t row, FILE *out)
         shown_words(out, table_text(reasons, row, COMPARE_REASONS_TITLE), MAX_NAME);
     else
         shown_put(out, table_text(reasons, row, COMPARE_REASONS_TITLE), MAX_NAME);
+    fputs(unrecorded ? " work" : "", out);
     fprintf(out, ", %.0f %% of all %s\n", shown_percent(reasons, row, COMPARE_REASONS_GROSS_SHARE),
             table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0) < 0 ? "gains" : "losses");
     shown_wrap(out, table_text(reasons, row, COMPARE_REASONS_WHY), WHY_INDENT);

@@ -37,7 +37,7 @@ static const char *words_of(const char *text, struct arena *arena)
     return words ? words : text;
 }
 
-// "aten::mm", "exposed all_reduce", "idle by data loading".
+// "aten::mm", "exposed all_reduce", "idle by data loading", "unrecorded work".
 static const char *name_of(const struct table *reasons, size_t row, struct arena *arena)
 {
     const char *title =
@@ -46,7 +46,9 @@ static const char *name_of(const struct table *reasons, size_t row, struct arena
     if (table_is(reasons, row, COMPARE_REASONS_KIND, STR("collective")))
         name = arena_printf(arena, NULL, "exposed %s", title);
     else if (table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause")))
-        name = arena_printf(arena, NULL, "idle by %s", words_of(title, arena));
+        name = strcmp(title, "unrecorded") == 0
+                   ? "unrecorded work"
+                   : arena_printf(arena, NULL, "idle by %s", words_of(title, arena));
     return name ? name : title;
 }
 

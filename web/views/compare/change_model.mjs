@@ -38,6 +38,7 @@ export const is_unmatched = (row) =>
 
 /** A row's first cell: its name and, in small print, what distinguishes it. */
 export function name_of(row) {
+  if (part_of(row.bar).lacking) return { name: part_of(row.bar).label, more: "" };
   if (part_of(row.bar).idle && !row.op && row.level !== "category") {
     return { name: `Idle: ${cause_label(row.category)}`, more: part_of(row.bar).label };
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The step times behind the verdict: a strip for the base and for each candidate.
 import { html, useMemo } from "../../base/ui.mjs";
-import { axis_of_time, capital, count, plural } from "../../base/format.mjs";
+import { axis_of_time, capital } from "../../base/format.mjs";
 import { DotStrips } from "../../charts/dot_strip.mjs";
 import { Card } from "../../widgets/widgets.mjs";
-import { strips_of } from "./strip_model.mjs";
+import { steps_note, strips_of } from "./strip_model.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 
 const FEW_STEPS = 5; // with fewer, the interval is as wide as the range of steps
@@ -30,8 +30,6 @@ export function StepTimes({ data, query }) {
   const { rows } = use_compare_table(query, "runs");
   const strips = useMemo(() => strips_of(data, rows), [data, rows]);
   const steps = strips.map(({ runs }) => runs.reduce((sum, run) => sum + run.steps.length, 0));
-  const note = steps.length === 2 ? `${count(steps[0])} and ${plural(steps[1], "steady step")}`
-    : `${steps.map(count).join(", ")} steady steps`;
-  return html`<${Card} title="Step time" note=${note}>
+  return html`<${Card} title="Step time" note=${steps_note(steps)}>
     <${DotStrips} strips=${strips} caption=${caption_of(strips)} /><//>`;
 }

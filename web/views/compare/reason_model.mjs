@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why two steps differ, for the card above everything else; pure.
 import { change_text, number, percent, short_kernel, time_text } from "../../base/format.mjs";
+import { part_of } from "../../base/parts.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
 import { cause_label } from "../../base/values.mjs";
 
@@ -31,6 +32,7 @@ export function reason_sides(reasons, { relevant_from_ns, delta_ns }) {
  */
 export function reason_title({ kind, title, bar }, label = "") {
   if (kind === "attention") return "Attention";
+  if (kind === "cause" && title === "unrecorded") return part_of("unrecorded").label;
   if (kind === "cause") return `Idle: ${cause_label(title).toLowerCase()}`;
   if (kind === "collective") return `${title}, exposed`;
   if (label) return label;

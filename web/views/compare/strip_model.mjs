@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the reply of a comparison to the strips of its step times; pure.
+import { count, plural } from "../../base/format.mjs";
 import { median } from "../../charts/trend_model.mjs";
 import { side_name } from "./side_model.mjs";
 
@@ -46,4 +47,13 @@ export function strips_of(data, rows) {
       factor: factor_of(data.per, cand.summary),
       interval: [cand.summary?.cand_ci_low_ns, cand.summary?.cand_ci_high_ns] })),
   ].filter(({ median: step_ns }) => step_ns > 0);
+}
+
+/** "1 steady step each", "8 and 9 steady steps". @param {number[]} steps of each side */
+export function steps_note(steps) {
+  if (steps.length > 1 && steps.every((n) => n === steps[0])) {
+    return `${plural(steps[0], "steady step")} each`;
+  }
+  return steps.length === 2 ? `${count(steps[0])} and ${plural(steps[1], "steady step")}`
+    : `${steps.map(count).join(", ")} steady steps`;
 }

@@ -68,6 +68,31 @@ static void gains_come_first_and_shares_are_gross(void **state)
     bench_end(&bench);
 }
 
+static void work_that_a_recording_lacks_is_no_wait(void **state)
+{
+    (void)state;
+    for (int least = 0; least < 2; least++) {
+        struct bench bench;
+        bench_begin(&bench);
+        for (int side = 0; side < 2; side++) {
+            bench_add(&bench);
+            bench_part(&bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm",
+                                                  4, 10 * MS});
+            if (side || least)
+                bench_part(&bench, (struct hand_part){"unrecorded", "unrecorded", NULL, NULL, NULL,
+                                                      NULL, 0, side ? 7 * MS : 2 * MS});
+            bench_steps(&bench, 1, side ? 17 * MS : 10 * MS + least * 2 * MS);
+            bench_side(&bench, 1);
+        }
+        bench_compare(&bench);
+        assert_why(&bench, 0, "idle",
+                   least ? "The candidate ran more work that its recording lacks"
+                         : "Only the candidate ran work that its recording "
+                           "lacks");
+        bench_end(&bench);
+    }
+}
+
 static void what_only_one_side_runs_is_said(void **state)
 {
     (void)state;
@@ -444,6 +469,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gains_come_first_and_shares_are_gross),
+        cmocka_unit_test(work_that_a_recording_lacks_is_no_wait),
         cmocka_unit_test(what_only_one_side_runs_is_said),
         cmocka_unit_test(what_only_changed_its_name_is_one_part),
         cmocka_unit_test(another_operation_replaces_nothing),

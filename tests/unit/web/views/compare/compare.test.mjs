@@ -21,7 +21,7 @@ import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side
   timelines_lead, traces_of, with_candidate }
   from "../../../../../web/views/compare/side_model.mjs";
 import { median } from "../../../../../web/charts/trend_model.mjs";
-import { strips_of } from "../../../../../web/views/compare/strip_model.mjs";
+import { steps_note, strips_of } from "../../../../../web/views/compare/strip_model.mjs";
 import { reason_figures, reason_place, reason_sides, reason_title }
   from "../../../../../web/views/compare/reason_model.mjs";
 import { certainty, different_work, evidence, hardly_comparable, headline, interval_text,
@@ -143,6 +143,7 @@ test("gains and losses are listed separately, negligible ones left out", () => {
 test("a reason has a title, figures of what limits it, and a place in the waterfall", () => {
   assert.equal(reason_title({ kind: "attention" }), "Attention");
   assert.equal(reason_title({ kind: "cause", title: "data_loading" }), "Idle: data loading");
+  assert.equal(reason_title({ kind: "cause", title: "unrecorded" }), "Unrecorded work");
   assert.equal(reason_title({ kind: "collective", title: "all_reduce" }), "all_reduce, exposed");
   const copied = { kind: "operator", bar: "exposed_memory", title: "Memcpy HtoD (a -> b)" };
   assert.equal(reason_title(copied), "Memcpy HtoD, copies");
@@ -237,6 +238,12 @@ test("what is small or noise is hidden and counted, within the waterfall's place
   assert.equal(hidden_as(change({ verdict: "significant" }), 1000), "");
 });
 
+test("steps of the sides are counted once where they agree", () => {
+  assert.equal(steps_note([1, 1]), "1 steady step each");
+  assert.equal(steps_note([8, 9]), "8 and 9 steady steps");
+  assert.equal(steps_note([8, 9, 10]), "8, 9, 10 steady steps");
+});
+
 test("a change is called by its level, with what tells it from others in small print", () => {
   assert.deepEqual(name_of(change({})), { name: "aten::mm", more: "" });
   assert.deepEqual(name_of(change({ level: "shape", dims: "[[2,3],[3,4]]",
@@ -245,6 +252,8 @@ test("a change is called by its level, with what tells it from others in small p
   assert.deepEqual(name_of(change({ level: "kernel" })), { name: "nv → amd", more: "aten::mm" });
   const idle = change({ bar: "idle_other", op: null, category: "dispatch", match: "category" });
   assert.deepEqual([name_of(idle).name, match_words(idle)], ["Idle: Dispatch", "–"]);
+  assert.deepEqual(name_of(change({ bar: "unrecorded", op: null, category: "unrecorded" })),
+    { name: "Unrecorded work", more: "" });
   assert.deepEqual(name_of(change({ level: "category" })),
     { name: "gemm", more: "GEMM / matmul" });
 });
