@@ -5,12 +5,14 @@
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 #include "ingest/base/hash.h"
+#include "ingest/base/search.h"
 
 #include <ctype.h>
 
 #define REPEATS_MIN   3   // a top-level annotation that occurs less often is not a step
 #define COVER_PERCENT 50  // and it must cover this much of the device window
 #define NUMBERED_MAX  256 // bytes of the longest name whose numbers may differ
+#define CANDIDATES    4   // families for which it is found out what they launch
 
 bool step_marks_fit(struct str pattern, struct str name)
 {
@@ -125,21 +127,31 @@ static bool has_word(struct str name, struct str start)
 }
 
 // Whether a name says that it is a step, which may contain other numbers each time: "iteration 5",
-// vLLM's "execute_context_1(512)_generation_0(0)".
+// vLLM's "execute_context_1(512)_generation_0(0)", SGLang's "scheduler.run_batch".
 static bool says_step(struct str name)
 {
     return name.len <= NUMBERED_MAX &&
            (str_contains_nocase(name, STR("step")) || has_word(name, STR("iter")) ||
-            str_starts_with(name, STR("execute_"))) &&
+            str_starts_with(name, STR("execute_")) || str_ends_with(name, STR("run_batch"))) &&
            !str_contains_nocase(name, STR("micro"));
 }
 
+// SGLang's "step[DECODE bs=8]", ATOM's "prefill[bs=2 tok=512]": steps of all kinds are one family.
+static bool is_pass(struct str name)
+{
+    return str_starts_with(name, STR("step[")) || str_starts_with(name, STR("prefill[")) ||
+           str_starts_with(name, STR("decode["));
+}
+
 // What the annotations of all steps have in common: the name, without the numbers if it says step.
+// b is 0 if it does not.
 static struct group_key family_of(const struct trace *trace, str_id name)
 {
     struct str text = trace_text(trace, name);
     char bare[NUMBERED_MAX];
     size_t len = 0;
+    if (is_pass(text))
+        return (struct group_key){1, 2};
     if (!says_step(text))
         return (struct group_key){name, 0};
     for (size_t i = 0; i < text.len; i++)
@@ -176,84 +188,171 @@ static bool gather(const struct facts *facts, uint32_t count, const struct group
     return ok;
 }
 
-// How often an annotation occurs at the top of a thread, and how much time it covers there.
+static bool gather_family(const struct facts *facts, const struct group_key *family,
+                          struct step_marks *marks, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t count = 0;
+    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
+         e = next_annotation(trace, e + 1))
+        count += is_of(trace, family, trace->name[e]);
+    *marks = (struct step_marks){.source = MARKS_REPEATED};
+    return gather(facts, count, family, marks, err);
+}
+
+// --- what annotations cover on the host ---------------------------------------------------------
+
+// How often an annotation occurs, how often at the top of a thread, and what it covers there.
 struct repeated {
-    uint32_t count;
+    uint32_t count, top;
     int64_t covered_ns;
 };
 
-// Calls visit for each annotation that no other annotation of its thread encloses.
-static bool sum_track(const struct trace *trace, const struct track *track, struct groups *names,
-                      struct repeated *sums, struct err *err)
+struct families {
+    struct groups names;
+    struct repeated *sums; // by name
+    bool steps;            // only those that say step, whatever single ones are around them
+};
+
+enum pass { PASS_NAMES, PASS_COUNTS, PASS_COVERS };
+
+static void cover(struct repeated *sum, int64_t dur_ns)
+{
+    sum->top++;
+    if (__builtin_add_overflow(sum->covered_ns, dur_ns, &sum->covered_ns))
+        sum->covered_ns = INT64_MAX;
+}
+
+static bool pass_track(const struct trace *trace, const struct track *track,
+                       struct families *families, enum pass pass, struct err *err)
 {
     int64_t busy_until_ns = INT64_MIN;
     for (uint32_t i = 0; i < track->count; i++) {
         uint32_t event = track->first + i, index;
         if (trace->kind[event] != EVENT_ANNOTATION || trace->begin_ns[event] < busy_until_ns)
             continue;
-        busy_until_ns = facts_event_end(trace, event);
         struct group_key family = family_of(trace, trace->name[event]);
-        if (!groups_index(names, family.a, family.b, &index, err))
-            return false;
-        if (!sums)
+        if (families->steps && !family.b)
             continue;
-        sums[index].count++;
-        if (__builtin_add_overflow(sums[index].covered_ns, trace->dur_ns[event],
-                                   &sums[index].covered_ns))
-            sums[index].covered_ns = INT64_MAX;
+        if (!groups_index(&families->names, family.a, family.b, &index, err))
+            return false;
+        if (pass == PASS_COUNTS)
+            families->sums[index].count++;
+        if (families->steps && (pass != PASS_COVERS || families->sums[index].count < REPEATS_MIN))
+            continue;
+        busy_until_ns = facts_event_end(trace, event);
+        if (pass == PASS_COVERS)
+            cover(&families->sums[index], trace->dur_ns[event]);
     }
     return true;
 }
 
-static bool sum_names(const struct trace *trace, struct groups *names, struct repeated *sums,
-                      struct err *err)
+static bool pass_all(const struct trace *trace, struct families *families, enum pass pass,
+                     struct err *err)
 {
     for (uint32_t t = 0; t < trace->track_count; t++)
         if (trace->tracks[t].family == TRACK_HOST &&
-            !sum_track(trace, &trace->tracks[t], names, sums, err))
+            !pass_track(trace, &trace->tracks[t], families, pass, err))
             return false;
     return true;
 }
 
-// The family that covers most, among those that occur often enough and cover enough.
-static bool pick_repeated(const struct facts *facts, struct groups *names, struct group_key *family,
-                          struct err *err)
+static size_t sums_size(const struct families *families)
 {
-    if (!sum_names(facts->trace, names, NULL, err))
+    return families->names.count * sizeof *families->sums;
+}
+
+static bool families_make(const struct facts *facts, struct families *families, struct err *err)
+{
+    groups_init(&families->names, facts->budget);
+    if (!pass_all(facts->trace, families, PASS_NAMES, err))
         return false;
-    size_t size = names->count * sizeof(struct repeated);
-    struct repeated *sums = budget_alloc(facts->budget, size, err);
-    if (!sums)
+    families->sums = budget_alloc(facts->budget, sums_size(families), err);
+    if (!families->sums)
         return false;
-    memset(sums, 0, size);
-    bool ok = sum_names(facts->trace, names, sums, err);
-    int64_t best_ns = (facts->end_ns - facts->begin_ns) / 100 * COVER_PERCENT;
-    for (uint32_t i = 0; ok && i < names->count; i++) {
-        if (sums[i].count < REPEATS_MIN || sums[i].covered_ns <= best_ns)
+    memset(families->sums, 0, sums_size(families));
+    return (!families->steps || pass_all(facts->trace, families, PASS_COUNTS, err)) &&
+           pass_all(facts->trace, families, PASS_COVERS, err);
+}
+
+static void families_free(const struct facts *facts, struct families *families)
+{
+    budget_free(facts->budget, families->sums, sums_size(families));
+    groups_free(&families->names);
+}
+
+// Takes the family that covers most, among those with a name that occur often enough and cover more
+// than that.
+static bool take_most(struct families *families, int64_t least_ns, struct group_key *family)
+{
+    uint32_t most = FACTS_NONE;
+    for (uint32_t i = 0; i < families->names.count; i++)
+        if (families->names.keys[i].a && families->sums[i].top >= REPEATS_MIN &&
+            families->sums[i].covered_ns > least_ns) {
+            most = i;
+            least_ns = families->sums[i].covered_ns;
+        }
+    if (most == FACTS_NONE)
+        return false;
+    *family = families->names.keys[most];
+    families->sums[most].top = 0;
+    return true;
+}
+
+static bool find_covering(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    struct families families = {0};
+    struct group_key family = {0};
+    bool ok = families_make(facts, &families, err);
+    if (ok &&
+        take_most(&families, (facts->end_ns - facts->begin_ns) / 100 * COVER_PERCENT, &family))
+        ok = gather_family(facts, &family, marks, err);
+    families_free(facts, &families);
+    return ok;
+}
+
+// --- what annotations launch --------------------------------------------------------------------
+
+// Whether more than half of the device's time was launched inside the marks.
+static bool launch_most(const struct facts *facts, const struct step_marks *marks)
+{
+    double inside_ns = 0, all_ns = 0;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        double dur_ns = (double)(device->end_ns - device->begin_ns);
+        all_ns += dur_ns;
+        if (device->launch == FACTS_NONE)
             continue;
-        best_ns = sums[i].covered_ns;
-        *family = names->keys[i];
+        int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
+        uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
+                                        sizeof *marks->marks, at_ns);
+        if (begun && at_ns < marks->marks[begun - 1].end_ns)
+            inside_ns += dur_ns;
     }
-    budget_free(facts->budget, sums, size);
+    return 2 * inside_ns > all_ns;
+}
+
+// Where the host runs ahead of the device, as with graphs, its steps cover little time.
+static bool find_launching(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    struct families families = {.steps = true};
+    struct group_key family = {0};
+    struct step_marks found = {0};
+    bool ok = families_make(facts, &families, err), most = false;
+    for (int i = 0; ok && !most && i < CANDIDATES && take_most(&families, -1, &family); i++) {
+        ok = gather_family(facts, &family, &found, err);
+        most = ok && launch_most(facts, &found);
+    }
+    families_free(facts, &families);
+    if (most)
+        *marks = found;
     return ok;
 }
 
 static bool find_repeated(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
-    struct groups names;
-    groups_init(&names, facts->budget);
-    const struct trace *trace = facts->trace;
-    struct group_key family = {0};
-    bool ok = pick_repeated(facts, &names, &family, err);
-    groups_free(&names);
-    if (!ok || !family.a)
-        return ok;
-    uint32_t count = 0;
-    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
-         e = next_annotation(trace, e + 1))
-        count += is_of(trace, &family, trace->name[e]);
-    marks->source = MARKS_REPEATED;
-    return gather(facts, count, &family, marks, err);
+    return find_covering(facts, marks, err) &&
+           ((marks->count && launch_most(facts, marks)) || find_launching(facts, marks, err));
 }
 
 bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)

@@ -11,7 +11,7 @@ enum mark_source {
     MARKS_CHOSEN,    // the user's pattern
     MARKS_PROFILER,  // ProfilerStep#N
     MARKS_OPTIMIZER, // Optimizer.step#...: they end a step, so each one extends to the next
-    MARKS_REPEATED,  // a repeated annotation at the top of its thread
+    MARKS_REPEATED,  // an annotation that repeats and covers, or launches, most
 };
 
 struct step_mark {

@@ -333,6 +333,62 @@ static void only_names_that_say_step_may_differ(void **state)
     assert_int_equal(steps_with((const char *const[3]){"step a", "step b", "step c"}), 0);
 }
 
+// An engine's host runs ahead: a step of 100 ns is a graph launched in 4 ns, after which it waits
+// for the step before in an annotation that says no step. Passes of all kinds are steps; one that
+// is around them, and what else repeats, are none.
+static void steps_that_only_launch_are_known_by_what_they_launch(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"step[EXTEND bs=1 toks=512]", "step[DECODE bs=8]",
+                                        "step[DECODE bs=8]", "step[DECODE bs=9]"};
+    for (int around = 0; around < 2; around++) {
+        struct hand hand;
+        hand_begin(&hand);
+        if (around)
+            add_mark(&hand, "serve", 0, 450);
+        for (int i = 0; i < 4; i++) {
+            add_mark(&hand, names[i], 100 * i, 4);
+            add_mark(&hand, "process_batch_result", 100 * i + 6, 90);
+            add_pair(&hand, 100 * i + 1, 100 * i + 50, 95);
+        }
+        hand_facts(&hand);
+        assert_true(hand.facts.marked);
+        assert_int_equal(hand.facts.step_count, 4);
+        expect_step(&hand.facts, 2, 245, 345);
+        assert_string_equal(trace_text(hand.trace, hand.facts.steps[0].name).at, names[0]);
+        hand_end(&hand);
+    }
+}
+
+// Marks of 4 ns in steps of 100, within others or alone, which launch one kernel of two; the
+// other one is as long, or longer.
+static uint32_t steps_that_launch(const char *name, const char *around, int64_t other_ns)
+{
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 4; i++) {
+        if (around)
+            add_mark(&hand, around, 100 * i, 8);
+        add_mark(&hand, name, 100 * i + 1, 4);
+        add_pair(&hand, 100 * i + 2, 100 * i + 40, 30);
+        add_pair(&hand, 100 * i + 9, 100 * i + 70, other_ns);
+    }
+    hand_facts(&hand);
+    uint32_t count = hand.facts.marked ? hand.facts.step_count : 0;
+    hand_end(&hand);
+    return count;
+}
+
+static void steps_that_only_launch_must_say_so_and_launch_most(void **state)
+{
+    (void)state;
+    assert_int_equal(steps_that_launch("scheduler.run_batch", NULL, 20), 4);
+    assert_int_equal(steps_that_launch("_forward_step", "executor", 20), 4);
+    assert_int_equal(steps_that_launch("optimizer_step", NULL, 30), 0);
+    assert_int_equal(steps_that_launch("layer", NULL, 20), 0);
+    assert_int_equal(steps_that_launch("micro_step", NULL, 20), 0);
+}
+
 static void optimizer_marks_leave_the_last_step_open(void **state)
 {
     (void)state;
@@ -443,6 +499,8 @@ int main(void)
         cmocka_unit_test(a_chosen_range_marks_steps_whatever_lies_inside_or_around),
         cmocka_unit_test(numbers_in_the_name_of_a_step_may_differ),
         cmocka_unit_test(only_names_that_say_step_may_differ),
+        cmocka_unit_test(steps_that_only_launch_are_known_by_what_they_launch),
+        cmocka_unit_test(steps_that_only_launch_must_say_so_and_launch_most),
         cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
