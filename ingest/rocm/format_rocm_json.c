@@ -272,7 +272,7 @@ static void read_strings(struct rocm_json *rocm)
 
 struct record {
     int64_t start_ns, end_ns, thread, correlation, kind, operation;
-    int64_t agent, from, to, queue, kernel, shared, bytes;
+    int64_t agent, from, to, queue, kernel, shared, bytes, stream;
     int64_t grid[3], block[3];
 };
 
@@ -290,6 +290,7 @@ enum field {
     KERNEL,
     SHARED,
     BYTES,
+    STREAM,
     NUMBERS,
     GRID = NUMBERS,
     BLOCK,
@@ -326,7 +327,7 @@ static const struct {
     {NAME("group_segment_size"), SHARED},
     {NAME("workgroup_size"), BLOCK},
     {NAME("grid_size"), GRID},
-    {NAME("stream_id"), OTHER},
+    {NAME("stream_id"), STREAM},
 };
 enum { FIELD_NAMES = sizeof field_names / sizeof *field_names };
 
@@ -363,7 +364,7 @@ static void read_fields(struct rocm_json *rocm, struct record *record, unsigned 
     int64_t *const places[NUMBERS] = {
         &record->start_ns,  &record->end_ns, &record->thread, &record->correlation, &record->kind,
         &record->operation, &record->agent,  &record->from,   &record->to,          &record->queue,
-        &record->kernel,    &record->shared, &record->bytes};
+        &record->kernel,    &record->shared, &record->bytes,  &record->stream};
     while (json_cursor_member(&rocm->json, &key, &value)) {
         enum field field = field_of(key, &at);
         if (field < NUMBERS)
@@ -418,6 +419,15 @@ static bool take_kernel(struct rocm_json *rocm, const struct record *record,
     return trace_builder_add(rocm->builder, event, err);
 }
 
+static bool take_copy_row(struct rocm_json *rocm, const struct record *record,
+                          struct event_record *event, struct err *err)
+{
+    struct str direction = strtab_get(trace_builder_strings(rocm->builder), event->name);
+    event->tid.number = record->queue;
+    return record->queue != VALUE_ABSENT ||
+           rocm_copy_row(rocm->builder, direction, record->stream, &event->tid, err);
+}
+
 // Host-to-host copies are not device work.
 static bool take_copy(struct rocm_json *rocm, const struct record *record,
                       struct event_record *event, struct err *err)
@@ -426,10 +436,10 @@ static bool take_copy(struct rocm_json *rocm, const struct record *record,
     const struct agent *gpu = to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
     event->shape.bytes = record->bytes >= 0 ? record->bytes : VALUE_ABSENT;
     event->pid.number = gpu ? gpu->device : 0;
-    event->tid.number = record->queue == VALUE_ABSENT ? 0 : record->queue;
     return !gpu ||
            (text_table_intern(&rocm->operations, rocm->builder,
                               operation_key(record->kind, record->operation), &event->name, err) &&
+            take_copy_row(rocm, record, event, err) &&
             trace_builder_add(rocm->builder, event, err));
 }
 
@@ -481,7 +491,7 @@ static void read_record(struct rocm_json *rocm, int64_t index)
     const struct list *list = rocm->list;
     const int64_t none = VALUE_ABSENT;
     struct record record = {none, none, none, none, none, none, none, none,
-                            none, none, none, none, none, {0},  {0}};
+                            none, none, none, none, none, none, {0},  {0}};
     uint64_t pos = json_cursor_pos(&rocm->json);
     struct event_record event = event_record_of(list->kind);
     struct err err;
@@ -490,7 +500,7 @@ static void read_record(struct rocm_json *rocm, int64_t index)
     if (rocm->json.stop)
         return; // the rest of it is missing
     event.correlation = correlation_of(rocm, &record);
-    bool timed = event_record_times(rocm->builder, &event, record.start_ns, record.end_ns, pos);
+    bool timed = rocm_times(rocm->builder, &event, record.start_ns, record.end_ns, pos);
     if (!go_on(rocm, &err) || (timed && !list->take(rocm, &record, &event, &err)))
         json_cursor_fail(&rocm->json, &err);
 }

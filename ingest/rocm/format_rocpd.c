@@ -176,9 +176,9 @@ static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event
     int64_t stack = rocpd_events_stack(&rocpd->events, rows_i64_or(rows, ROCPD_EVENT, -1));
     *record = event_record_of(kind);
     record->correlation = stack > 0 ? stack : VALUE_ABSENT;
-    return event_record_times(rocpd->builder, record,
-                              rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
-                              rocpd_time_of(rocpd, rows, ROCPD_END, ROCPD_END_ID), ERR_NO_POS);
+    return rocm_times(rocpd->builder, record,
+                      rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
+                      rocpd_time_of(rocpd, rows, ROCPD_END, ROCPD_END_ID), ERR_NO_POS);
 }
 
 // Of the row or, in layout 4, of its track.
@@ -226,8 +226,8 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
 
 // --- copies -------------------------------------------------------------------------------------
 
-#define COPY_COLUMNS ROCPD_COMMON "queue_id name_id dst_agent_id src_agent_id size"
-enum { COPY_QUEUE = ROCPD_FIRST, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES };
+#define COPY_COLUMNS ROCPD_COMMON "queue_id name_id dst_agent_id src_agent_id size stream_id"
+enum { COPY_QUEUE = ROCPD_FIRST, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES, COPY_STREAM };
 
 static const struct rocpd_agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
 {
@@ -246,6 +246,17 @@ static void report_copy(struct rocpd *rocpd, const struct event_record *record)
     figures_add(figures, record->dur_ns, "copies" IN "%s" IN "ns", name.at);
 }
 
+// Queue 0 is none.
+static bool take_copy_row(struct rocpd *rocpd, const struct rows *rows, struct event_record *record,
+                          struct err *err)
+{
+    struct str direction = strtab_get(trace_builder_strings(rocpd->builder), record->name);
+    int64_t stream = rows_i64_or(rows, COPY_STREAM, 0);
+    record->tid.number = rocpd_place_of(rocpd, rows, COPY_QUEUE, ROCPD_TRACK_QUEUE);
+    return record->tid.number ||
+           rocm_copy_row(rocpd->builder, direction, stream, &record->tid, err);
+}
+
 // Host-to-host copies are not device work.
 static bool take_copy(void *context, const struct rows *rows, struct err *err)
 {
@@ -257,12 +268,12 @@ static bool take_copy(void *context, const struct rows *rows, struct err *err)
     int64_t bytes = rows_i64_or(rows, COPY_BYTES, -1);
     record.shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
     record.pid.number = gpu ? gpu->device : 0;
-    record.tid.number = rocpd_place_of(rocpd, rows, COPY_QUEUE, ROCPD_TRACK_QUEUE);
     if (!text_table_intern(&rocpd->strings, rocpd->builder, rows_i64_or(rows, COPY_NAME, -1),
                            &record.name, err))
         return false;
     report_copy(rocpd, &record);
-    return !gpu || trace_builder_add(rocpd->builder, &record, err);
+    return !gpu || (take_copy_row(rocpd, rows, &record, err) &&
+                    trace_builder_add(rocpd->builder, &record, err));
 }
 
 // --- calls and markers --------------------------------------------------------------------------

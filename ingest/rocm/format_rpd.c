@@ -65,8 +65,8 @@ static bool take_op(void *context, const struct rows *rows, struct err *err)
     (void)text_table_find(&rpd->strings, type_id, &type);
     (void)text_table_find(&rpd->strings, name, &text);
     struct event_record record = event_record_of(kind_of(type));
-    if (!event_record_times(rpd->builder, &record, rows_i64_or(rows, OP_START, VALUE_ABSENT),
-                            rows_i64_or(rows, OP_END, VALUE_ABSENT), ERR_NO_POS))
+    if (!rocm_times(rpd->builder, &record, rows_i64_or(rows, OP_START, VALUE_ABSENT),
+                    rows_i64_or(rows, OP_END, VALUE_ABSENT), ERR_NO_POS))
         return true;
     record.pid.number = rows_i64_or(rows, OP_GPU, 0);
     record.tid.number = rows_i64_or(rows, OP_QUEUE, 0);

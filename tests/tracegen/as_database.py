@@ -155,6 +155,12 @@ def gpu_agent(device):
     return device + 2
 
 
+def queue_of(args):
+    """Queues count from 1. rocprofv3 writes 0 for copies, as it does not know theirs; here they
+    have one, so that all else can be compared."""
+    return args["stream"] + 1
+
+
 class Events:
     """Rows of rocpd_event: what a record belongs to."""
 
@@ -173,12 +179,12 @@ def rocpd_kernels(trace, symbols, events):
         a = e["args"]
         items = [blocks * block for blocks, block in zip(a["grid"], a["block"])]
         yield (start, end, events.id("KERNEL_DISPATCH", a["correlation"]),
-               gpu_agent(a["device"]), a["stream"], symbols.id(e["name"]),
+               gpu_agent(a["device"]), queue_of(a), symbols.id(e["name"]),
                a.get("shared memory", 0), *items, *a["block"])
     for e, start, end in trace.of("gpu_memset"):  # the runtime treats it as a kernel like any other
         a = e["args"]
         yield (start, end, events.id("KERNEL_DISPATCH", a["correlation"]),
-               gpu_agent(a["device"]), a["stream"], symbols.id("__amd_rocclr_fillBufferAligned"),
+               gpu_agent(a["device"]), queue_of(a), symbols.id("__amd_rocclr_fillBufferAligned"),
                0, 256, 1, 1, 256, 1, 1)
 
 
@@ -191,7 +197,7 @@ def rocpd_copies(trace, texts, events):
         gpu = gpu_agent(a["device"])
         source = CPU_AGENT if kind[0] == "H" else gpu
         target = CPU_AGENT if kind[-1] == "H" else gpu
-        yield (start, end, events.id("MEMORY_COPY", a["correlation"]), a["stream"],
+        yield (start, end, events.id("MEMORY_COPY", a["correlation"]), queue_of(a),
                texts.id(COPY_NAMES[kind]), target, source, a.get("bytes"))
 
 

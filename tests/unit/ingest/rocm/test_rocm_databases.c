@@ -91,6 +91,21 @@ static void layout_3_has_times_and_places_in_its_rows(void **state)
     foreign_close(&file);
 }
 
+// rocprofv3 records no queue of a copy.
+static void copies_have_a_row_by_direction_and_stream(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("") RECORDS_3("") "UPDATE rocpd_memory_copy SET queue_id = NULL;"
+                                                  "ALTER TABLE rocpd_memory_copy ADD stream_id INT;"
+                                                  "UPDATE rocpd_memory_copy SET stream_id = 2;");
+    const struct trace *trace = file.traces[0];
+    const struct track *track = track_of(trace, foreign_event(trace, EVENT_MEMCPY));
+    assert_int_equal(track->pid.number, 2);
+    assert_string_equal(trace_text(trace, track->tid.text).at, "copies HtoD of stream 2");
+    foreign_close(&file);
+}
+
 static void tables_may_have_no_suffix(void **state)
 {
     (void)state;
@@ -335,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_database_is_said_to_be_cut),
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
+        cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),

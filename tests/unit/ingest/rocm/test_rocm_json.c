@@ -130,6 +130,37 @@ static void calls_markers_and_copies_have_their_texts(void **state)
     trace_free(trace);
 }
 
+#define COPY(to, from, start, end)                                                     \
+    "{\"kind\":1,\"operation\":1,\"start_timestamp\":" start ",\"end_timestamp\":" end \
+    ",\"dst_agent_id\":{\"handle\":" to "},\"src_agent_id\":{\"handle\":" from "},\"bytes\":4096"
+
+// They may overlap, which events of a row do not.
+static void copies_have_a_row_by_direction_and_stream(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(FILE_OF(PROCESS(
+        "40", "\"memory_copy\":[" COPY("9", "7", "30", "60") ",\"stream_id\":{\"handle\":3}}," COPY(
+                  "9", "7", "40", "50") ",\"stream_id\":{\"handle\":4}}," COPY("9", "7", "70",
+                                                                               "80") "}]"))));
+    static const char *const rows[] = {"copies HtoD of stream 3", "copies HtoD of stream 4",
+                                       "copies HtoD"};
+    assert_int_equal(trace->track_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(str_equal(trace_text(trace, trace->tracks[i].tid.text), str_of(rows[i])));
+    trace_free(trace);
+}
+
+static void kernels_from_0_to_0_have_no_times(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(FILE_OF(PROCESS(
+        "40", "\"kernel_dispatch\":[" KERNEL("1", "0", "0") "," KERNEL("1", "100", "150") "]"))));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->begin_ns[0], 100);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 1);
+    trace_free(trace);
+}
+
 static void processes_have_correlations_of_their_own(void **state)
 {
     (void)state;
@@ -228,6 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_has_its_name_device_and_shape),
+        cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
+        cmocka_unit_test(kernels_from_0_to_0_have_no_times),
         cmocka_unit_test(calls_markers_and_copies_have_their_texts),
         cmocka_unit_test(processes_have_correlations_of_their_own),
         cmocka_unit_test(records_that_make_no_sense_are_counted),
