@@ -9,6 +9,9 @@
 
 #include "ingest/source/source.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #define ROWS_BETWEEN 1024 // reports of progress
 
 enum column {
@@ -47,7 +50,14 @@ enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS };
 enum { MOST_AGENTS = 256 };
 
 struct agent {
-    int64_t node, logical_node, device;
+    int64_t node, logical_node;
+};
+
+// How rows number devices, by rocprofv3's --agent-index. Numbers alone, of old versions, are nodes.
+struct numbering {
+    bool gpus;     // "GPU 1" is the second GPU
+    bool labelled; // "Agent 4": a logical node or, as is seen in the end, a node
+    bool absolute; // which it is, since the logical node of some kernel would be no GPU
 };
 
 // The names that versions have used.
@@ -80,6 +90,7 @@ static const struct {
     {DOMAIN, "Domain"},
     {OPERATION, "Operation"},
     {LDS, "LDS_Block_Size"},
+    {LDS, "LDS_Per_Workgroup"},
     {LDS, "Group_Segment_Size"},
     {LDS, "lds"},
     {VGPRS, "VGPR_Count"},
@@ -113,6 +124,7 @@ struct rocm_csv {
     uint64_t rows, events, bytes;
     struct agent agents[MOST_AGENTS]; // GPUs
     size_t agent_count;
+    struct numbering numbering;
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -174,27 +186,46 @@ static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct e
                           "found times rounded by a spreadsheet (%.*s): send the file as "
                           "the profiler wrote it",
                           (int)(start.len < 24 ? start.len : 24), start.at);
-    *skip = !event_record_times(csv->builder, record, number(csv, row, START, VALUE_ABSENT),
-                                number(csv, row, END, VALUE_ABSENT), row->pos);
+    *skip = !rocm_times(csv->builder, record, number(csv, row, START, VALUE_ABSENT),
+                        number(csv, row, END, VALUE_ABSENT), row->pos);
     return true;
 }
 
 // --- events -------------------------------------------------------------------------------------
 
-// A copy belongs to a GPU: the target if it goes to a device, else the source. By rocprofv3's
-// --agent-index "Agent 4" is a logical node, which differs from the node where a container hides
-// GPUs, and "GPU 1" the second GPU; 4 alone, of old versions, is a node.
-static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
+static bool is_logical_node(const struct rocm_csv *csv, int64_t agent)
 {
+    for (size_t i = 0; i < csv->agent_count; i++)
+        if (csv->agents[i].logical_node == agent)
+            return true;
+    return false;
+}
+
+// The number that the row has for a device. A copy belongs to a GPU: the target if it goes to a
+// device, else the source.
+static int64_t device_of(struct rocm_csv *csv, const struct csv_row *row)
+{
+    struct numbering *numbering = &csv->numbering;
     bool to = str_find(cell(csv, row, NAME), STR("_TO_DEVICE")) != SIZE_MAX;
     enum column column = csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT;
-    int64_t node = number(csv, row, column, 0);
-    bool logical = str_starts_with(cell(csv, row, column), OF_AGENT);
-    bool is_device = str_starts_with(cell(csv, row, column), OF_GPU);
-    for (size_t i = 0; i < csv->agent_count && !is_device; i++)
-        if ((logical ? csv->agents[i].logical_node : csv->agents[i].node) == node)
-            return csv->agents[i].device;
-    return node;
+    int64_t agent = number(csv, row, column, 0);
+    bool labelled = str_starts_with(cell(csv, row, column), OF_AGENT);
+    numbering->gpus |= str_starts_with(cell(csv, row, column), OF_GPU);
+    numbering->labelled |= labelled;
+    numbering->absolute |= labelled && csv->kind == EVENT_KERNEL && !is_logical_node(csv, agent);
+    return agent;
+}
+
+// GPUs are numbered in the order in which they are listed. Logical nodes differ from nodes where a
+// container hides GPUs.
+static int64_t gpu_of(const void *context, int64_t agent)
+{
+    const struct rocm_csv *csv = context;
+    bool logical = csv->numbering.labelled && !csv->numbering.absolute;
+    for (size_t i = 0; i < csv->agent_count; i++)
+        if ((logical ? csv->agents[i].logical_node : csv->agents[i].node) == agent)
+            return (int64_t)i;
+    return agent;
 }
 
 static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
@@ -209,16 +240,33 @@ static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
     shape->shared_bytes = number(csv, row, LDS, VALUE_ABSENT);
 }
 
-static void take_place(const struct rocm_csv *csv, const struct csv_row *row,
-                       struct event_record *record)
+// Work of stream 0 is of the default stream, or of one that is not known. Its row is the queue's
+// then, which is no stream of that number.
+static bool take_row_of_work(const struct rocm_csv *csv, const struct csv_row *row,
+                             struct label *place, struct err *err)
 {
-    if (!event_kind_is_device(record->kind)) {
-        record->pid.number = number(csv, row, PROCESS, 0);
-        record->tid.number = number(csv, row, THREAD, 0);
-        return;
+    char text[32];
+    int64_t stream = number(csv, row, STREAM, 0), queue = number(csv, row, QUEUE, 0);
+    *place = (struct label){stream > 0 ? stream : queue, 0};
+    if (stream > 0 || (csv->kind == EVENT_KERNEL && csv->columns[STREAM] == NO_COLUMN))
+        return true;
+    if (csv->kind == EVENT_MEMCPY)
+        return rocm_copy_row(csv->builder, cell(csv, row, NAME), 0, place, err);
+    snprintf(text, sizeof text, "queue %" PRId64, queue);
+    *place = (struct label){0};
+    return trace_builder_text(csv->builder, str_of(text), row->pos, &place->text, err);
+}
+
+static bool take_place(struct rocm_csv *csv, const struct csv_row *row, struct event_record *record,
+                       struct err *err)
+{
+    if (event_kind_is_device(record->kind)) {
+        record->pid.number = device_of(csv, row);
+        return take_row_of_work(csv, row, &record->tid, err);
     }
-    record->pid.number = device_of(csv, row);
-    record->tid.number = number(csv, row, STREAM, number(csv, row, QUEUE, 0));
+    record->pid.number = number(csv, row, PROCESS, 0);
+    record->tid.number = number(csv, row, THREAD, 0);
+    return true;
 }
 
 // ROCm before 6.3 writes directions without "MEMORY_COPY_". NULL: not known.
@@ -253,6 +301,12 @@ static enum event_kind operation_kind(struct str operation)
     return str_starts_with(operation, STR("Fill")) ? EVENT_MEMSET : EVENT_KERNEL;
 }
 
+// Such a copy belongs to no GPU.
+static bool is_between_hosts(const struct rocm_csv *csv, struct str direction)
+{
+    return csv->kind == EVENT_MEMCPY && str_ends_with(direction, STR("HOST_TO_HOST"));
+}
+
 static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
     bool skip;
@@ -265,7 +319,8 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
         return false;
     if (skip)
         return true;
-    take_place(csv, row, &record);
+    if (!take_place(csv, row, &record, err))
+        return false;
     if (csv->kind == EVENT_KERNEL) {
         take_shape(csv, row, &record.shape);
         name = rocm_kernel_name(name);
@@ -274,14 +329,14 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
         name = take_copy(csv, name, record.dur_ns);
     if (csv->kind == EVENT_KERNEL && !name.len)
         record.kind = operation_kind(name = cell(csv, row, OPERATION));
-    return trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
-                              &record.name, err) &&
-           trace_builder_add(csv->builder, &record, err);
+    return is_between_hosts(csv, name) ||
+           (trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
+                               &record.name, err) &&
+            trace_builder_add(csv->builder, &record, err));
 }
 
 // --- other files of a set -----------------------------------------------------------------------
 
-// GPUs are numbered in the order in which they are listed.
 static bool add_agent(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
     int64_t node = number(csv, row, NODE, -1);
@@ -294,8 +349,7 @@ static bool add_agent(struct rocm_csv *csv, const struct csv_row *row, struct er
     if (!str_equal(cell(csv, row, AGENT_TYPE), STR("GPU")) || node < 0 ||
         csv->agent_count == MOST_AGENTS)
         return true;
-    csv->agents[csv->agent_count++] =
-        (struct agent){node, number(csv, row, LOGICAL_NODE, node), device.id};
+    csv->agents[csv->agent_count++] = (struct agent){node, number(csv, row, LOGICAL_NODE, node)};
     return trace_builder_text(csv->builder, product.len ? product : cell(csv, row, AGENT_NAME),
                               row->pos, &device.name, err) &&
            trace_builder_device(csv->builder, &device, err);
@@ -395,6 +449,8 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
     trace_builder_count_input(csv->builder, csv->events, csv->bytes);
     if (!ok || !end)
         return false;
+    if (!csv->numbering.gpus)
+        trace_builder_renumber(csv->builder, gpu_of, csv);
     if (csv->events)
         return true;
     return csv->agent_count ? err_set(err, ERR_FORMAT,

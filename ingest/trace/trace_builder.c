@@ -321,6 +321,19 @@ bool trace_builder_device(struct trace_builder *builder, const struct trace_devi
     return append(builder, &builder->devices, device, sizeof *device, err);
 }
 
+void trace_builder_renumber(struct trace_builder *builder, device_number *number,
+                            const void *context)
+{
+    struct track_key *tracks = (struct track_key *)(void *)builder->tracks.items;
+    struct counter_key *counters = (struct counter_key *)(void *)builder->counters.items;
+    for (uint32_t i = 0; i < builder->tracks.count; i++)
+        if (tracks[i].family == TRACK_DEVICE && !tracks[i].pid_text)
+            tracks[i].pid = number(context, tracks[i].pid);
+    for (uint32_t i = 0; i < builder->counters.count; i++)
+        if (!counters[i].pid_text)
+            counters[i].pid = number(context, counters[i].pid);
+}
+
 bool trace_builder_group(struct trace_builder *builder, const struct trace_group *group,
                          struct err *err)
 {

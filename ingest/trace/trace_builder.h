@@ -69,6 +69,10 @@ void trace_builder_recorder(struct trace_builder *builder, enum trace_recorder r
 void trace_builder_base(struct trace_builder *builder, int64_t base_ns);
 MUST_CHECK bool trace_builder_device(struct trace_builder *builder,
                                      const struct trace_device *device, struct err *err);
+// Replaces the number of each device that has events or counters. Nothing may be added after that.
+typedef int64_t device_number(const void *context, int64_t number);
+void trace_builder_renumber(struct trace_builder *builder, device_number *number,
+                            const void *context);
 // Replaces an earlier one of the same name.
 MUST_CHECK bool trace_builder_group(struct trace_builder *builder, const struct trace_group *group,
                                     struct err *err);

@@ -147,8 +147,8 @@ static void copies_belong_to_the_gpu(void **state)
 {
     (void)state;
     struct trace *trace =
-        read_good(STR(COPIES "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,1,10,20\n"
-                             "MEMORY_COPY,MEMORY_COPY_DEVICE_TO_HOST,0,Agent 4,Agent 0,2,30,40\n"));
+        read_good(STR(COPIES "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,7,Agent 0,Agent 4,1,10,20\n"
+                             "MEMORY_COPY,MEMORY_COPY_DEVICE_TO_HOST,7,Agent 4,Agent 0,2,30,40\n"));
     assert_int_equal(trace->track_count, 1);
     assert_int_equal(trace->tracks[0].pid.number, 4);
     assert_int_equal(trace->event_count, 2);
@@ -156,19 +156,64 @@ static void copies_belong_to_the_gpu(void **state)
     trace_free(trace);
 }
 
+static void copies_between_hosts_belong_to_no_gpu(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(COPIES "MEMORY_COPY,MEMORY_COPY_HOST_TO_HOST,7,Agent 0,Agent 1,1,10,20\n"
+                             "MEMORY_COPY,HOST_TO_HOST,7,0,1,1,10,20\n"
+                             "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,7,Agent 0,Agent 4,1,10,20\n"));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->tracks[0].pid.number, 4);
+    trace_free(trace);
+}
+
+static void assert_row(const struct trace *trace, uint32_t track, const char *row)
+{
+    assert_int_equal(trace->tracks[track].tid.number, 0);
+    assert_true(str_equal(trace_text(trace, trace->tracks[track].tid.text), str_of(row)));
+}
+
+// They may overlap, which events of a stream do not.
+static void copies_of_an_unknown_stream_have_a_row_by_direction(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(COPIES "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,1,10,20\n"
+                             "MEMORY_COPY,DEVICE_TO_HOST,0,Agent 4,Agent 0,2,15,40\n"));
+    assert_int_equal(trace->track_count, 2);
+    assert_row(trace, 0, "copies HtoD");
+    assert_row(trace, 1, "copies DtoH");
+    trace_free(trace);
+}
+
+static void kernels_of_an_unknown_stream_have_the_row_of_their_queue(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(KERNELS "\"KERNEL_DISPATCH\",\"Agent 4\",1,0,\"a\",3,1000,1500" SHAPE
+                              "\"KERNEL_DISPATCH\",\"Agent 4\",2,0,\"b\",4,1100,1600" SHAPE
+                              "\"KERNEL_DISPATCH\",\"Agent 4\",2,1,\"c\",5,1700,1800" SHAPE));
+    assert_int_equal(trace->track_count, 3);
+    assert_row(trace, 0, "queue 1");
+    assert_row(trace, 1, "queue 2");
+    assert_int_equal(trace->tracks[2].tid.number, 1);
+    trace_free(trace);
+}
+
 // ROCm 6.1 and 6.2; names are those of newer versions, for which analyses look.
 static void directions_of_old_versions_are_those_of_new_ones(void **state)
 {
     (void)state;
-    static const char *const directions[] = {"HOST_TO_DEVICE", "DEVICE_TO_HOST", "DEVICE_TO_DEVICE",
-                                             "HOST_TO_HOST"};
+    static const char *const directions[] = {"HOST_TO_DEVICE", "DEVICE_TO_HOST",
+                                             "DEVICE_TO_DEVICE"};
     for (size_t i = 0; i < sizeof directions / sizeof *directions; i++) {
         char text[512], name[64];
         snprintf(text, sizeof text, "%sMEMORY_COPY,%s,0,1,2,1,10,20\n", COPIES, directions[i]);
         snprintf(name, sizeof name, "MEMORY_COPY_%s", directions[i]);
         struct trace *trace = read_good(str_of(text));
         assert_name(trace, 0, str_of(name));
-        assert_int_equal(trace->tracks[0].pid.number, i == 0 || i == 2 ? 2 : 1);
+        assert_int_equal(trace->tracks[0].pid.number, i == 1 ? 1 : 2);
         trace_free(trace);
     }
     struct trace *trace = read_good(STR(COPIES "MEMORY_COPY,SIDEWAYS,0,1,2,1,10,20\n"));
@@ -185,6 +230,25 @@ static void rows_without_times_are_counted_and_left_out(void **state)
     assert_int_equal(trace->event_count, 1);
     assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 3);
     assert_int_equal(trace->input_events, 4);
+    trace_free(trace);
+}
+
+// rocprofv2's results; a window from 0 on would be the time since the machine started.
+static void kernels_from_0_to_0_have_no_times(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR("Dispatch_ID,GPU_ID,Queue_ID,PID,TID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,"
+            "Scratch_Per_Workitem,Arch_VGPR,Accum_VGPR,SGPR,Wave_Size,Kernel_Name,"
+            "Start_Timestamp,End_Timestamp,Correlation_ID\n\n"
+            "0,1,1,5,5,128,64,512,0,8,0,16,64,\"gemm\",1000000,1500000,1\n"
+            "1,1,1,5,5,128,64,512,0,8,0,16,64,\"gemm\",0,0,2\n"));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->begin_ns[0], 1000000);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 1);
+    assert_int_equal(trace->shapes[0].grid[0], 2);
+    assert_int_equal(trace->shapes[0].registers, 8);
+    assert_int_equal(trace->shapes[0].shared_bytes, 512);
     trace_free(trace);
 }
 
@@ -259,6 +323,22 @@ static void agents_are_numbered_in_three_ways(void **state)
     }
 }
 
+// --agent-index=absolute writes nodes as "Agent 3", too. That no GPU is logical node 4 shows it,
+// whichever row does so.
+static void agents_may_be_nodes(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR("Node_Id,Logical_Node_Id,Agent_Type\n0,0,CPU\n2,1,GPU\n3,2,GPU\n4,3,GPU\n"
+            "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n"
+            "K,Agent 3,a,10,20\nK,Agent 2,b,10,20\nK,Agent 4,c,10,20\nK,Agent 3,d,30,40\n"));
+    assert_int_equal(trace->track_count, 3);
+    assert_int_equal(trace->tracks[0].pid.number, 1);
+    assert_int_equal(trace->tracks[1].pid.number, 0);
+    assert_int_equal(trace->tracks[2].pid.number, 2);
+    trace_free(trace);
+}
+
 static void agents_without_a_trace_are_said_to_be(void **state)
 {
     (void)state;
@@ -270,6 +350,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agents_are_numbered_in_three_ways),
+        cmocka_unit_test(agents_may_be_nodes),
+        cmocka_unit_test(kernels_from_0_to_0_have_no_times),
+        cmocka_unit_test(copies_between_hosts_belong_to_no_gpu),
+        cmocka_unit_test(copies_of_an_unknown_stream_have_a_row_by_direction),
+        cmocka_unit_test(kernels_of_an_unknown_stream_have_the_row_of_their_queue),
         cmocka_unit_test(agents_without_a_trace_are_said_to_be),
         cmocka_unit_test(files_of_a_process_are_one_trace),
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
