@@ -20,6 +20,7 @@ static bool read_tables(struct nsys *nsys, struct err *err)
 {
     const struct format_input *input = nsys->tables.input;
     trace_builder_recorder(nsys->builder, RECORDER_NSYS);
+    nsys->waits.budget = input->budget;
     if (!text_table_load(&nsys->texts, input->budget, nsys->tables.database, "StringIds",
                          "id value", err) ||
         !(nsys->nccl = nccl_new(nsys, err)) || !nsys_read_device(nsys, err))
@@ -52,6 +53,7 @@ static bool nsys_read(const struct format_input *input, struct err *err)
     ok = ok && read_tables(&nsys, err);
     nccl_free(nsys.nccl);
     free(nsys.users);
+    id_table_free(&nsys.waits);
     text_table_free(&nsys.texts);
     table_reader_close(&nsys.tables);
     return ok;

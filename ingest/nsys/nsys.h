@@ -13,6 +13,7 @@ struct nsys {
     struct table_reader tables;
     struct trace_builder *builder;
     struct text_table texts;
+    struct id_table waits; // by correlation, of calls that wait: for what, a syncType
     struct nccl *nccl;
     int64_t process;          // globalPid of the process to read; FORMAT_WHOLE: the first one found
     struct rows_only own[3];  // selects its rows, for database_only

@@ -43,12 +43,41 @@ static struct str without_version(struct str name)
     return (struct str){name.at, versioned ? at - 2 : name.len};
 }
 
-static bool name_call(struct nsys *nsys, int64_t id, str_id *name, struct err *err)
+enum { WAITS_UNKNOWN, WAITS_FOR_EVENT, STREAM_WAITS, WAITS_FOR_STREAM, WAITS_FOR_CONTEXT };
+
+// What a call waits for, WAITS_UNKNOWN if it does not.
+static int64_t waits_for(struct str name)
+{
+    static const struct {
+        const char *call; // without "cuda" or "cu"
+        int64_t type;
+    } calls[] = {
+        {"EventSynchronize", WAITS_FOR_EVENT},    {"EventQuery", WAITS_FOR_EVENT},
+        {"StreamSynchronize", WAITS_FOR_STREAM},  {"StreamQuery", WAITS_FOR_STREAM},
+        {"DeviceSynchronize", WAITS_FOR_CONTEXT}, {"CtxSynchronize", WAITS_FOR_CONTEXT},
+        {"StreamWaitEvent", STREAM_WAITS},
+    };
+    size_t start = str_starts_with(name, STR("cuda")) ? 4 : 2;
+    if (!str_starts_with(name, STR("cu")))
+        return WAITS_UNKNOWN;
+    struct str call = {name.at + start, name.len - start};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (str_starts_with(call, str_of(calls[i].call)))
+            return calls[i].type;
+    return WAITS_UNKNOWN;
+}
+
+static bool name_call(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                      struct err *err)
 {
     struct str text;
+    int64_t id = rows_i64_or(rows, NAME, 0);
     if (!text_table_find(&nsys->texts, id, &text))
-        return text_table_intern(&nsys->texts, nsys->builder, id, name, err);
-    return trace_builder_text(nsys->builder, without_version(text), ERR_NO_POS, name, err);
+        return text_table_intern(&nsys->texts, nsys->builder, id, &record->name, err);
+    struct id_row wait = {record->correlation, {waits_for(text), ID_NONE, ID_NONE}};
+    bool waits = wait.value[0] != WAITS_UNKNOWN && wait.id != VALUE_ABSENT;
+    return (!waits || id_table_add(&nsys->waits, &wait, err)) &&
+           trace_builder_text(nsys->builder, without_version(text), ERR_NO_POS, &record->name, err);
 }
 
 static bool complete_call(struct nsys *nsys, const struct rows *rows, struct event_record *record,
@@ -61,7 +90,7 @@ static bool complete_call(struct nsys *nsys, const struct rows *rows, struct eve
         return (!rows_i64(rows, NAME, &name) && !rows_i64(rows, TEXT, &name)) ||
                text_table_intern(&nsys->texts, nsys->builder, name, &record->name, err);
     nccl_call(nsys->nccl, rows_i64_or(rows, THREAD, 0), record->begin_ns, record->correlation);
-    return name_call(nsys, rows_i64_or(rows, NAME, 0), &record->name, err);
+    return name_call(nsys, rows, record, err);
 }
 
 struct call_walk {
@@ -89,11 +118,19 @@ static bool take_call(void *context, const struct rows *rows, struct err *err)
 #define SYNC_COLUMNS "start end deviceId streamId globalPid correlationId syncType"
 enum { SYNC_DEVICE = 2, SYNC_STREAM, SYNC_PROCESS, SYNC_CORRELATION, SYNC_TYPE };
 
-// Kineto's words.
-static const char *sync_word(int64_t type)
+// Kineto's words. Exports err in the numbers that their own table explains: files of schemas 3.20.2
+// and 3.24.14 have 2 where a call waits for a stream, those of 3.16.1 and 3.17.2 have 0 for all. So
+// the call tells.
+static const char *sync_word(const struct nsys *nsys, const struct rows *rows)
 {
-    static const char *const words[] = {"Unknown", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                        "Context Sync"};
+    static const char *const words[] = {[WAITS_UNKNOWN] = "Unknown",
+                                        [WAITS_FOR_EVENT] = "Event Sync",
+                                        [STREAM_WAITS] = "Stream Wait Event",
+                                        [WAITS_FOR_STREAM] = "Stream Sync",
+                                        [WAITS_FOR_CONTEXT] = "Context Sync"};
+    int64_t correlation = rows_i64_or(rows, SYNC_CORRELATION, ID_NONE);
+    int64_t type = id_table_value(&nsys->waits, correlation, 0);
+    type = type == ID_NONE ? rows_i64_or(rows, SYNC_TYPE, WAITS_UNKNOWN) : type;
     return type >= 0 && (size_t)type < sizeof words / sizeof *words ? words[type] : "Unknown";
 }
 
@@ -107,10 +144,11 @@ static bool take_sync(void *context, const struct rows *rows, struct err *err)
         return false;
     if (!own || !nsys_times(nsys, rows, &record))
         return true;
+    int64_t stream = rows_i64_or(rows, SYNC_STREAM, -1);
     record.pid.number = device;
-    record.tid.number = rows_i64_or(rows, SYNC_STREAM, -1);
-    const char *word = sync_word(rows_i64_or(rows, SYNC_TYPE, 0));
-    return trace_builder_text(nsys->builder, str_of(word), ERR_NO_POS, &record.name, err) &&
+    record.tid.number = stream == UINT32_MAX ? -1 : stream; // of all streams, as Kineto numbers it
+    return trace_builder_text(nsys->builder, str_of(sync_word(nsys, rows)), ERR_NO_POS,
+                              &record.name, err) &&
            trace_builder_add(nsys->builder, &record, err);
 }
 
@@ -153,6 +191,7 @@ bool nsys_read_calls(struct nsys *nsys, struct err *err)
         if (!table_reader_each(tables, call_tables[i].table, CALL_COLUMNS, take_call, &walk, err))
             return false;
     }
+    id_table_sort(&nsys->waits);
     return table_reader_each(tables, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", SYNC_COLUMNS, take_sync,
                              nsys, err) &&
            table_reader_each(tables, "CUDA_GPU_MEMORY_USAGE_EVENTS", MEMORY_COLUMNS,

@@ -202,7 +202,7 @@ static bool take_thread(const struct range_walk *walk, const struct rows *rows,
 static int64_t end_of(const struct range_walk *walk, const struct rows *rows, int64_t start_ns)
 {
     int64_t end_ns, last_ns = trace_builder_last_ns(walk->nsys->builder);
-    if (rows_i64(rows, END, &end_ns))
+    if (rows_i64(rows, END, &end_ns) && (end_ns != 0 || start_ns <= 0))
         return end_ns;
     trace_builder_repair(walk->nsys->builder, REPAIR_BEGIN_WITHOUT_END, ERR_NO_POS);
     end_ns = walk->capture_ns > last_ns ? walk->capture_ns : last_ns;

@@ -304,6 +304,42 @@ static void other_calls_of_the_host_are_read(void **state)
     foreign_close(&file);
 }
 
+// Rows of schemas 3.17.2 and 3.20.2, in which the call is right and the number is not; and one of a
+// call that was not recorded.
+static void waits_are_of_the_kind_of_their_call(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file,
+        STRINGS KERNELS CALLS KERNEL(
+            "10", "20", "1", P0,
+            "1") "INSERT INTO StringIds VALUES (20, 'cudaStreamSynchronize_v3020'), "
+                 "(21, 'cudaDeviceSynchronize_v3020'), (22, 'cudaStreamWaitEvent_v3020_ptsz');"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (30, 40, 0, " T0 ", 2, 20),"
+                 "(50, 60, 0, " T0 ", 3, 21), (70, 71, 0, " T0 ", 4, 22), (80, 90, 0, " T0
+                 ", NULL, 21);"
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, streamId, "
+                 "correlationId, globalPid, deprecatedSyncType, syncType);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (30, 40, 0, 7, 2, " P0
+                 ", 2, 2),"
+                 "(50, 60, 0, 4294967295, 3, " P0 ", 0, 0), (70, 71, 0, 7, 4, " P0 ", NULL, 2),"
+                 "(80, 90, 0, 7, NULL, " P0 ", NULL, 1);");
+    static const char *const words[] = {"Stream Sync", "Stream Wait Event", "Event Sync"};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        if (trace->kind[i] == EVENT_SYNC && trace->begin_ns[i] != 50)
+            assert_true(str_equal(name_of(trace, i), str_of(words[found++])));
+        else if (trace->kind[i] == EVENT_SYNC)
+            assert_true(str_equal(name_of(trace, i), STR("Context Sync")));
+    assert_int_equal(found, 3);
+    uint32_t all = 0;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        all += trace->tracks[t].family == TRACK_DEVICE_NOTE && trace->tracks[t].tid.number == -1;
+    assert_int_equal(all, 1); // of the wait for all streams
+    foreign_close(&file);
+}
+
 // --- ranges -------------------------------------------------------------------------------------
 
 static void ranges_of_pytorch_are_operators(void **state)
@@ -364,10 +400,11 @@ static void ranges_have_domains_threads_and_ends(void **state)
         "INSERT INTO NVTX_EVENTS VALUES(0, NULL, 75, 'lib', NULL, " T0 ", NULL, 3, NULL),"
         "(1, 2, 59, 'inner', NULL, " T0 ", NULL, 3, NULL),"
         "(100, NULL, 60, NULL, 6, " T0 ", NULL, 0, NULL),"
+        "(200, 0, 59, 'open', NULL, " T0 ", NULL, 0, NULL),"
         "(4, 5, 60, 'moves', NULL, " T0 ", " T1 ", 0, NULL),"
         "(6, NULL, 34, 'mark', NULL, " T0 ", NULL, 0, NULL),"
         "(7, 8, 59, NULL, NULL, " T0 ", NULL, 0, NULL);");
-    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 4);
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 5);
     int found = 0;
     for (uint32_t t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
@@ -376,10 +413,11 @@ static void ranges_have_domains_threads_and_ends(void **state)
             found += str_equal(name, STR("lib:inner"));
             found += str_equal(name, STR("registered")) && trace->dur_ns[i] == 400;
             found += str_equal(name, STR("moves")) && track->tid.text;
+            found += str_equal(name, STR("open")) && trace->dur_ns[i] == 300;
         }
     }
-    assert_int_equal(found, 3);
-    assert_int_equal(trace->repairs[REPAIR_BEGIN_WITHOUT_END].count, 1);
+    assert_int_equal(found, 4);
+    assert_int_equal(trace->repairs[REPAIR_BEGIN_WITHOUT_END].count, 2);
     foreign_close(&file);
 }
 
@@ -592,6 +630,7 @@ int main(void)
         cmocka_unit_test(several_processes_are_several_traces),
         cmocka_unit_test(work_without_a_process_is_counted_once),
         cmocka_unit_test(other_calls_of_the_host_are_read),
+        cmocka_unit_test(waits_are_of_the_kind_of_their_call),
         cmocka_unit_test(ranges_of_pytorch_are_operators),
         cmocka_unit_test(operators_may_have_no_sequence),
         cmocka_unit_test(damaged_sizes_are_left_out),
