@@ -8,6 +8,8 @@ enum event_kind rocm_call_kind(struct str domain)
 {
     if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
         return EVENT_ANNOTATION;
+    if (str_starts_with(domain, STR("KFD")))
+        return EVENT_OS_CALL;
     return str_contains_nocase(domain, STR("hsa")) ? EVENT_DRIVER : EVENT_RUNTIME;
 }
 

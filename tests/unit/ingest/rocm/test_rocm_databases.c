@@ -106,6 +106,20 @@ static void copies_have_a_row_by_direction_and_stream(void **state)
     foreign_close(&file);
 }
 
+static void what_the_driver_did_is_no_call_of_hip(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("")
+                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'KFD_PAGE_MIGRATE');"
+                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}');"
+                                   "INSERT INTO rocpd_region VALUES (9, 55, 2000, 2100, 3, 60);");
+    assert_int_equal(foreign_count(file.traces[0], EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_OS_CALL), 1);
+    foreign_close(&file);
+}
+
 static void tables_may_have_no_suffix(void **state)
 {
     (void)state;
@@ -351,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_cut_database_is_said_to_be_cut),
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
         cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
+        cmocka_unit_test(what_the_driver_did_is_no_call_of_hip),
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
