@@ -5,6 +5,7 @@
 #include "ingest/trace/event_record.h"
 #include "ingest/xplane/proto.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,6 +52,7 @@ struct line {
     int64_t id, time_ns;
     enum event_kind kind;
     bool kept;
+    bool mixed; // its kind is that of what is not named as another
     uint64_t events, total_ps;
 };
 
@@ -116,9 +118,14 @@ static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str
 static bool intern(struct xplane *xplane, uint64_t id, str_id *name, struct err *err)
 {
     struct str text;
+    char number[24];
     struct meta *meta = find_meta(&xplane->names, id);
-    *name = meta ? meta->interned : 0;
-    if (!meta || meta->interned)
+    if (!meta) {
+        snprintf(number, sizeof number, "%" PRIu64, id);
+        return trace_builder_text(xplane->builder, str_of(number), ERR_NO_POS, name, err);
+    }
+    *name = meta->interned;
+    if (meta->interned)
         return true;
     if (!text_of(xplane, &meta->name, &text, err) ||
         !trace_builder_text(xplane->builder, text, meta->name.at, &meta->interned, err))
@@ -189,6 +196,28 @@ static enum event_kind kind_of_host(const struct xplane *xplane, str_id name)
     return starts_with(xplane, name, "$") ? EVENT_PYTHON : EVENT_CPU_OP;
 }
 
+static bool is_named(const struct xplane *xplane, str_id name, const char *word)
+{
+    return str_equal(strtab_get(trace_builder_strings(xplane->builder), name), str_of(word));
+}
+
+// What a stream of mixed work does; a stream of one kind may have other names for it. EVENT_OTHER:
+// no work.
+static enum event_kind kind_of_work(const struct xplane *xplane, const struct line *line,
+                                    str_id name)
+{
+    static const char *const none[] = {"MemoryAlloc",  "MemoryFree",     "MemoryResidency",
+                                       "HostRegister", "HostUnregister", "Overhead"};
+    if (!line->mixed)
+        return line->kind;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (is_named(xplane, name, none[i]))
+            return EVENT_OTHER;
+    if (starts_with(xplane, name, "Memcpy") || is_named(xplane, name, "UnifiedMemory"))
+        return EVENT_MEMCPY;
+    return starts_with(xplane, name, "Memset") ? EVENT_MEMSET : EVENT_KERNEL;
+}
+
 static bool is_far(uint64_t ps)
 {
     return ps / 1000 > (uint64_t)TRACE_MAX_NS;
@@ -225,8 +254,10 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
     record.dur_ns = (int64_t)((moment->offset_ps + moment->dur_ps) / 1000) - from_ns;
     if (!intern(xplane, moment->name, &record.name, err))
         return false;
-    if (xplane->kind == PLANE_HOST)
-        record.kind = kind_of_host(xplane, record.name);
+    record.kind = xplane->kind == PLANE_HOST ? kind_of_host(xplane, record.name)
+                                             : kind_of_work(xplane, line, record.name);
+    if (record.kind == EVENT_OTHER)
+        return true;
     if (xplane->kind == PLANE_HOST && moment->step >= 0)
         return add_step(xplane, &record, moment->step, err);
     return trace_builder_add(xplane->builder, &record, err);
@@ -250,13 +281,16 @@ static bool read_event(struct xplane *xplane, struct line *line, struct proto by
 
 // --- lines --------------------------------------------------------------------------------------
 
-// Other lines of devices, "XLA Modules" and the like, repeat what streams show.
+// The name of a stream lists what is on it, such as "Stream #14(Compute,MemcpyD2D,Memset)". Other
+// lines of devices, "XLA Modules" and the like, repeat what streams show.
 static void judge_line(const struct xplane *xplane, struct line *line)
 {
     struct str name = str_of(line->name);
     bool stream = str_starts_with(name, STR("Stream #"));
-    bool copies = str_find(name, STR("Memcpy")) != SIZE_MAX;
-    bool sets = str_find(name, STR("Memset")) != SIZE_MAX;
+    bool one = str_find(name, STR("(")) != SIZE_MAX && str_find(name, STR(",")) == SIZE_MAX;
+    bool copies = one && str_find(name, STR("Memcpy")) != SIZE_MAX;
+    bool sets = one && str_find(name, STR("Memset")) != SIZE_MAX;
+    line->mixed = stream && !copies && !sets;
     line->kept = xplane->kind == PLANE_HOST || (xplane->kind == PLANE_GPU && stream) ||
                  (xplane->kind == PLANE_TPU && str_equal(name, STR("XLA Ops")));
     line->kind = copies ? EVENT_MEMCPY : sets ? EVENT_MEMSET : EVENT_KERNEL;

@@ -160,6 +160,37 @@ static void streams_are_device_work_and_derived_lines_are_not(void **state)
     buf_free(&bytes);
 }
 
+// As XLA names the stream on which JAX computes on NVIDIA's GPUs.
+static void work_of_a_mixed_stream_is_of_the_kind_of_its_name(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    put_bytes(&plane, 2, STR("/device:GPU:0"));
+    put_line(&plane, "Stream #14(MemoryAlloc,MemcpyD2D,Memset,Compute)",
+             (const struct event[]){{1, 0, 5000, 1},
+                                    {4, 6000, 1000, 2},
+                                    {5, 8000, 1000, 3},
+                                    {6, 9000, 0, 4},
+                                    {99, 10000, 1000, 5}},
+             5);
+    put_names(&plane);
+    put_name(&plane, 4, 5, "Memset");
+    put_name(&plane, 4, 6, "MemoryAlloc");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_bytes((struct str){bytes.at, bytes.len}, &budget, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, 4);
+    assert_event(trace, find(trace, EVENT_KERNEL, 0), "gemm", 1000, 5);
+    assert_event(trace, find(trace, EVENT_MEMCPY, 0), "MemcpyH2D", 1006, 1);
+    assert_event(trace, find(trace, EVENT_MEMSET, 0), "Memset", 1008, 1);
+    assert_event(trace, find(trace, EVENT_KERNEL, 1), "99", 1010, 1); // no name is given for it
+    trace_free(trace);
+    buf_free(&bytes);
+}
+
 // As jax.profiler.StepTraceAnnotation("train", step_num=4) writes it.
 static void a_numbered_step_of_jax_is_a_step(void **state)
 {
@@ -296,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
+        cmocka_unit_test(work_of_a_mixed_stream_is_of_the_kind_of_its_name),
         cmocka_unit_test(a_numbered_step_of_jax_is_a_step),
         cmocka_unit_test(a_compressed_profile_is_read_from_a_copy),
         cmocka_unit_test(a_wrong_checksum_at_the_end_is_a_repair),
