@@ -257,12 +257,21 @@ static str_id name_of(const struct prv_rows *rows, uint32_t group, int64_t value
     return found ? found->name : 0;
 }
 
-static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work work, int64_t end_ns,
-                     struct err *err)
+// Of one type are kernels and copies in the first versions of nsys2prv, copies and memsets in all.
+static enum event_kind kind_of(const struct prv_rows *rows, enum prv_work work, str_id name)
 {
     static const enum event_kind kinds[PRV_WORKS] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET,
                                                      EVENT_GRAPH};
-    struct event_record record = event_record_of(kinds[work]);
+    struct str text = strtab_get(trace_builder_strings(rows->builder), name);
+    if (str_starts_with(text, STR("[CUDA memcpy")))
+        return EVENT_MEMCPY;
+    return str_starts_with(text, STR("[CUDA memset")) ? EVENT_MEMSET : kinds[work];
+}
+
+static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work work, int64_t end_ns,
+                     struct err *err)
+{
+    struct event_record record = event_record_of(kind_of(rows, work, row->open_name[work]));
     int64_t start_ns = row->open_ns[work];
     row->open_ns[work] = VALUE_ABSENT;
     record.pid.number = row->device;

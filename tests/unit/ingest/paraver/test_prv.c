@@ -169,6 +169,23 @@ static void events_on_rows_of_devices_are_device_work(void **state)
     trace_free(trace);
 }
 
+static void work_that_its_name_says_is_a_copy_is_no_kernel(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR("DEFAULT_OPTIONS\n\nEVENT_TYPE\n0 63000006 CUDA kernel\nVALUES\n0 End\n5 sgemm\n"
+            "6 [CUDA memcpy Host-to-Device]\n7 [CUDA memset]\n\n"
+            "LEVEL THREAD SIZE 3\nTHREAD 1.1.1\nCUDA-D1.S7-node\nTHREAD 1.2.1\n\n" GPU_HEADER
+            "2:0:1:1:2:100:63000006:5\n2:0:1:1:2:180:63000006:0\n"
+            "2:0:1:1:2:200:63000006:6\n2:0:1:1:2:210:63000006:0\n"
+            "2:0:1:1:2:220:63000006:7\n2:0:1:1:2:230:63000006:0\n"));
+    static const enum event_kind kinds[] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET};
+    assert_int_equal(trace->event_count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(trace->kind[i], kinds[i]);
+    trace_free(trace);
+}
+
 // Its three versions write a colon before the threads, and the newer ones indent a .pcf.
 static void what_nsys2prv_writes_is_read(void **state)
 {
@@ -223,6 +240,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
+        cmocka_unit_test(work_that_its_name_says_is_a_copy_is_no_kernel),
         cmocka_unit_test(what_nsys2prv_writes_is_read),
         cmocka_unit_test(indented_names_of_states_are_read),
         cmocka_unit_test(a_row_without_its_pcf_comes_before_the_trace),
