@@ -8,27 +8,39 @@
 
 #include <stdlib.h>
 
+#define ARGS_TABLE "rocpd_ustring" // since schema 3; in rocpd_string before
+
 enum { NUMBER_BYTES = 64 };
 
 struct rpd {
     struct table_reader tables;
     struct trace_builder *builder;
     struct figures *figures;
-    struct text_table strings;
+    struct text_table strings, args;                  // args: since schema 3
     struct id_table api_of_op, copied, grids, blocks; // the last three by call
 };
+
+static struct str text_at(const struct rpd *rpd, const struct rows *rows, unsigned column)
+{
+    struct str text = STR("");
+    (void)text_table_find(&rpd->strings, rows_i64_or(rows, column, -1), &text);
+    return text;
+}
 
 // --- operations of devices ----------------------------------------------------------------------
 
 #define OP_COLUMNS "id gpuId queueId start end description_id opType_id"
 enum { OP_ID, OP_GPU, OP_QUEUE, OP_START, OP_END, OP_TEXT, OP_TYPE };
 
-// "KernelExecution", "CopyDeviceToHost", "FillBuffer"; graphs are "Task".
-static enum event_kind kind_of(struct str type)
+// "KernelExecution", "CopyDeviceToHost", "FillBuffer"; graphs are "Task". Since schema 3 "Memcpy"
+// with "SDMA" or "Fill" as its description, and "Memset".
+static enum event_kind kind_of(struct str type, struct str text)
 {
-    if (str_starts_with(type, STR("Copy")))
-        return EVENT_MEMCPY;
-    return str_starts_with(type, STR("Fill")) ? EVENT_MEMSET : EVENT_KERNEL;
+    if (str_starts_with(type, STR("Fill")) || str_equal(type, STR("Memset")) ||
+        (str_equal(type, STR("Memcpy")) && str_equal(text, STR("Fill"))))
+        return EVENT_MEMSET;
+    bool copy = str_starts_with(type, STR("Copy")) || str_equal(type, STR("Memcpy"));
+    return copy ? EVENT_MEMCPY : EVENT_KERNEL;
 }
 
 static int32_t extent(int64_t number)
@@ -60,11 +72,8 @@ static void report_op(const struct rpd *rpd, struct str type, const struct event
 static bool take_op(void *context, const struct rows *rows, struct err *err)
 {
     struct rpd *rpd = context;
-    struct str type = STR(""), text = STR("");
-    int64_t name = rows_i64_or(rows, OP_TEXT, -1), type_id = rows_i64_or(rows, OP_TYPE, -1);
-    (void)text_table_find(&rpd->strings, type_id, &type);
-    (void)text_table_find(&rpd->strings, name, &text);
-    struct event_record record = event_record_of(kind_of(type));
+    struct str type = text_at(rpd, rows, OP_TYPE), text = text_at(rpd, rows, OP_TEXT);
+    struct event_record record = event_record_of(kind_of(type, text));
     if (!rocm_times(rpd->builder, &record, rows_i64_or(rows, OP_START, VALUE_ABSENT),
                     rows_i64_or(rows, OP_END, VALUE_ABSENT), ERR_NO_POS))
         return true;
@@ -72,23 +81,64 @@ static bool take_op(void *context, const struct rows *rows, struct err *err)
     record.tid.number = rows_i64_or(rows, OP_QUEUE, 0);
     take_call(rpd, id_table_value(&rpd->api_of_op, rows_i64_or(rows, OP_ID, -1), 0), &record);
     report_op(rpd, type, &record);
-    return rocm_kernel_intern(&rpd->strings, rpd->builder, text.len ? name : type_id, &record.name,
-                              err) &&
+    if (str_equal(type, STR("Barrier"))) // the queue waits, and computes nothing
+        return true;
+    bool named = text.len && !str_equal(text, STR("SDMA")); // which says only by what it is copied
+    int64_t name = rows_i64_or(rows, named ? OP_TEXT : OP_TYPE, -1);
+    return rocm_kernel_intern(&rpd->strings, rpd->builder, name, &record.name, err) &&
            trace_builder_add(rpd->builder, &record, err);
 }
 
 // --- calls --------------------------------------------------------------------------------------
 
-#define API_COLUMNS "id pid tid start end apiName_id args_id"
-enum { API_ID, API_PROCESS, API_THREAD, API_START, API_END, API_NAME, API_ARGS };
+#define API_COLUMNS "id pid tid start end apiName_id args_id domain_id category_id"
+enum {
+    API_ID,
+    API_PROCESS,
+    API_THREAD,
+    API_START,
+    API_END,
+    API_NAME,
+    API_ARGS,
+    API_DOMAIN,
+    API_CATEGORY
+};
+
+// Calls have no domain before schema 3. What a library logs, as "miopen", is a range.
+static enum event_kind kind_of_call(const struct rpd *rpd, const struct rows *rows)
+{
+    static const struct {
+        const char *domain;
+        enum event_kind kind;
+    } domains[] = {{"", EVENT_RUNTIME},
+                   {"hip", EVENT_RUNTIME},
+                   {"cuda", EVENT_RUNTIME},
+                   {"hsa", EVENT_DRIVER},
+                   {"rpd_tracer", EVENT_OVERHEAD}};
+    struct str domain = text_at(rpd, rows, API_DOMAIN);
+    for (size_t i = 0; i < sizeof domains / sizeof *domains; i++)
+        if (str_equal(domain, str_of(domains[i].domain)))
+            return domains[i].kind;
+    bool function = str_equal(domain, STR("torch")) && // "function", "backward_function"
+                    str_ends_with(text_at(rpd, rows, API_CATEGORY), STR("function"));
+    return function ? EVENT_CPU_OP : EVENT_ANNOTATION;
+}
+
+static bool intern_call(struct rpd *rpd, const struct rows *rows, bool marker, str_id *name,
+                        struct err *err)
+{
+    bool apart = marker && database_has(rpd->tables.database, ARGS_TABLE);
+    int64_t text = rows_i64_or(rows, marker ? API_ARGS : API_NAME, -1);
+    return text_table_intern(apart ? &rpd->args : &rpd->strings, rpd->builder, text, name, err);
+}
 
 static bool take_api(void *context, const struct rows *rows, struct err *err)
 {
     struct rpd *rpd = context;
-    struct str name = STR("");
-    (void)text_table_find(&rpd->strings, rows_i64_or(rows, API_NAME, -1), &name);
-    bool marker = str_equal(name, STR("UserMarker")); // its text is the argument
-    struct event_record record = event_record_of(marker ? EVENT_ANNOTATION : EVENT_RUNTIME);
+    // Its text is the argument.
+    bool marker = str_equal(text_at(rpd, rows, API_NAME), STR("UserMarker"));
+    struct event_record record =
+        event_record_of(marker ? EVENT_ANNOTATION : kind_of_call(rpd, rows));
     figures_add(rpd->figures, 1, "api_calls");
     if (!event_record_times(rpd->builder, &record, rows_i64_or(rows, API_START, VALUE_ABSENT),
                             rows_i64_or(rows, API_END, VALUE_ABSENT), ERR_NO_POS))
@@ -96,8 +146,7 @@ static bool take_api(void *context, const struct rows *rows, struct err *err)
     record.pid.number = rows_i64_or(rows, API_PROCESS, 0);
     record.tid.number = rows_i64_or(rows, API_THREAD, 0);
     record.correlation = rows_i64_or(rows, API_ID, VALUE_ABSENT);
-    int64_t text = rows_i64_or(rows, marker ? API_ARGS : API_NAME, -1);
-    return text_table_intern(&rpd->strings, rpd->builder, text, &record.name, err) &&
+    return intern_call(rpd, rows, marker, &record.name, err) &&
            trace_builder_add(rpd->builder, &record, err);
 }
 
@@ -150,6 +199,8 @@ static bool load_tables(struct rpd *rpd, struct err *err)
 {
     return text_table_load(&rpd->strings, rpd->tables.input->budget, rpd->tables.database,
                            "rocpd_string", "id string", err) &&
+           text_table_load(&rpd->args, rpd->tables.input->budget, rpd->tables.database, ARGS_TABLE,
+                           "id string", err) &&
            load_ids(rpd, &rpd->api_of_op, "rocpd_api_ops", "op_id api_id", err) &&
            load_ids(rpd, &rpd->copied, "rocpd_copyapi", "api_ptr_id size", err) &&
            load_ids(rpd, &rpd->grids, "rocpd_kernelapi", "api_ptr_id gridX gridY gridZ", err) &&
@@ -176,6 +227,7 @@ static bool rpd_read(const struct format_input *input, struct err *err)
     struct rpd rpd = {.builder = input->builder, .figures = input->figures};
     bool ok = table_reader_open(&rpd.tables, input, err) && read_all(&rpd, err);
     text_table_free(&rpd.strings);
+    text_table_free(&rpd.args);
     id_table_free(&rpd.api_of_op);
     id_table_free(&rpd.copied);
     id_table_free(&rpd.grids);

@@ -342,6 +342,50 @@ static void rpd_links_operations_to_calls(void **state)
     foreign_close(&file);
 }
 
+// As CREATE and INSERT of rocpd_op and rocpd_api in schema 3, which names domains and keeps
+// arguments in a table of their own.
+#define RPD_3                                                                                    \
+    "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"                           \
+    "INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, 'gemm'), (4, "         \
+    "'Memcpy'), "                                                                                \
+    "(5, 'SDMA'), (6, 'Fill'), (7, 'Barrier'), (8, 'hip'), (9, 'hipLaunchKernel'), "             \
+    "(10, 'roctx'), (11, 'UserMarker'), (12, 'torch'), (13, 'function'), (14, 'user_scope'), "   \
+    "(15, 'aten::mm'), (16, 'Optimizer.step#SGD.step'), (17, 'rpd_tracer'), (18, 'flush'), "     \
+    "(19, 'Memset');"                                                                            \
+    "CREATE TABLE rocpd_ustring (id INTEGER PRIMARY KEY, string TEXT);"                          \
+    "INSERT INTO rocpd_ustring VALUES (3, 'step 4');"                                            \
+    "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INT, queueId INT, start INT, \"end\" " \
+    "INT, description_id INT, opType_id INT);"                                                   \
+    "INSERT INTO rocpd_op VALUES (1, 2, 3, 5000, 7500, 3, 2), (2, 2, 3, 7500, 9000, 1, 7), "     \
+    "(3, 2, 3, 100, 300, 5, 4), (4, 2, 3, 400, 500, 6, 4), (5, 2, 3, 600, 650, 1, 19);"          \
+    "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" INT, " \
+    "domain_id INT, category_id INT, apiName_id INT, args_id INT);"                              \
+    "INSERT INTO rocpd_api VALUES (70, 9, 55, 1000, 1200, 8, 1, 9, 1), "                         \
+    "(71, 9, 55, 900, 9000, 10, 1, 11, 3), (72, 9, 55, 950, 1300, 12, 13, 15, 1), "              \
+    "(73, 9, 55, 940, 1400, 12, 14, 16, 1), (74, 9, 55, 9500, 9600, 17, 1, 18, 1);"
+
+static void rpd_says_what_a_call_is_since_schema_3(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, RPD_3);
+    assert_int_equal(file.count, 1);
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->event_count, 9); // all but the barrier
+    assert_event(trace, EVENT_KERNEL, "gemm", 5000, 2500);
+    assert_event(trace, EVENT_MEMCPY, "Memcpy", 100, 200);
+    assert_int_equal(foreign_count(trace, EVENT_MEMSET), 2);
+    assert_event(trace, EVENT_RUNTIME, "hipLaunchKernel", 1000, 200);
+    assert_event(trace, EVENT_CPU_OP, "aten::mm", 950, 350);
+    assert_event(trace, EVENT_OVERHEAD, "flush", 9500, 100);
+    uint32_t named = 0;
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        if (trace->kind[e] == EVENT_ANNOTATION)
+            named += strcmp(trace_text(trace, trace->name[e]).at, "step 4") == 0 ? 1 : 10;
+    assert_int_equal(named, 11); // the marker by its argument, the scope by its name
+    foreign_close(&file);
+}
+
 // Its list of tables is whole, and a page of it is not.
 static void a_cut_database_is_said_to_be_cut(void **state)
 {
@@ -374,6 +418,7 @@ int main(void)
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(allocations_and_counters_are_read),
         cmocka_unit_test(rpd_links_operations_to_calls),
+        cmocka_unit_test(rpd_says_what_a_call_is_since_schema_3),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
