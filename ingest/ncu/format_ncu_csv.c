@@ -203,7 +203,8 @@ static bool take_launch(struct ncu *ncu, struct err *err)
     int len = snprintf(text, sizeof text, "row %zu", (size_t)ncu->launches.count);
     size_t whole = ncu->row.count - ncu->row.half;
     ncu->profiles->cut = ncu->profiles->cut || ncu->row.half;
-    if (is_lost(ncu, last_of_launch(&ncu->at)))
+    size_t last = last_of_launch(&ncu->at);
+    if (is_lost(ncu, last) || ncu->row.count <= last) // a number that the program printed
         return true;
     if (!add_launch(ncu, (struct str){text, (size_t)len}, &launch, err))
         return false;

@@ -253,6 +253,8 @@ static void tables_follow_each_other_and_what_is_printed_between_is_skipped(void
     gather(STR("==PROF== Connected to process 1\n" RAW "\"\",\"\",\"\",\"us\",\"byte\"\n"
                "\"0\",\"1\",\"a\",\"1\",\"5\"\n"
                "step 1 loss 2.5\n"
+               "42\n"
+               "\n"
                "==PROF== Disconnected from process 1\n"
                "\"ID\",\"Process ID\",\"dram__bytes.sum\",\"Kernel Name\"\n"
                "\"\",\"\",\"Kbyte\",\"\"\n"
