@@ -26,16 +26,20 @@ enum sum {
     SUMS
 };
 
+// MI350 counts reads of 128 bytes by themselves, and as TCC_BUBBLE none of them.
+#define READS_OF_128  "TCC_EA0_RDREQ_128B_sum"
+#define ONLY_ON_MI350 "SQ_INSTS_VALU_MFMA_MOPS_F6F4"
+
 // A sum is known if every counter that it needs is there.
 static const struct term {
     enum sum sum;
     double factor;
     bool optional;            // not on all GPUs
-    const char *name, *older; // older: on MI200
+    const char *name, *older; // older: on MI200, or MI300
 } terms[] = {
     {DRAM_BYTES, 64, false, "TCC_EA0_RDREQ_sum", "TCC_EA_RDREQ_sum"},
     {DRAM_BYTES, -32, false, "TCC_EA0_RDREQ_32B_sum", "TCC_EA_RDREQ_32B_sum"},
-    {DRAM_BYTES, 64, true, "TCC_BUBBLE_sum", NULL}, // reads of 128 bytes, counted as 64 above
+    {DRAM_BYTES, 64, true, READS_OF_128, "TCC_BUBBLE_sum"}, // counted as 64 above
     {DRAM_BYTES, 32, false, "TCC_EA0_WRREQ_sum", "TCC_EA_WRREQ_sum"},
     {DRAM_BYTES, 32, false, "TCC_EA0_WRREQ_64B_sum", "TCC_EA_WRREQ_64B_sum"},
     {FLOPS, 64, false, "SQ_INSTS_VALU_ADD_F16", NULL},
@@ -50,6 +54,7 @@ static const struct term {
     {FLOPS, 64, false, "SQ_INSTS_VALU_MUL_F64", NULL},
     {FLOPS, 64, false, "SQ_INSTS_VALU_TRANS_F64", NULL},
     {FLOPS, 128, false, "SQ_INSTS_VALU_FMA_F64", NULL},
+    {MATRIX_FLOPS, 512, true, ONLY_ON_MI350, NULL},
     {MATRIX_FLOPS, 512, true, "SQ_INSTS_VALU_MFMA_MOPS_F8", NULL},
     {MATRIX_FLOPS, 512, false, "SQ_INSTS_VALU_MFMA_MOPS_F16", NULL},
     {MATRIX_FLOPS, 512, false, "SQ_INSTS_VALU_MFMA_MOPS_BF16", NULL},
@@ -81,6 +86,7 @@ struct compute {
     struct csv_row row;
     size_t at[COLUMNS], terms[TERMS]; // SIZE_MAX: not there
     bool rounded;                     // whether some time is
+    bool lacks_reads;                 // as rocprof-compute before 3.5 has them of an MI350
     double most_waves;                // of a compute unit; 0 unknown
     uint64_t rows;
 };
@@ -102,6 +108,8 @@ static void find_columns(struct compute *compute)
         if (compute->terms[t] == SIZE_MAX)
             compute->terms[t] = column_of(&compute->row, terms[t].older);
     }
+    compute->lacks_reads = column_of(&compute->row, ONLY_ON_MI350) != SIZE_MAX &&
+                           column_of(&compute->row, READS_OF_128) == SIZE_MAX;
     // MI200 or newer: MI100 has no such matrix operations.
     bool is_newer = column_of(&compute->row, "SQ_INSTS_VALU_MFMA_MOPS_F64") != SIZE_MAX;
     compute->most_waves = is_newer ? MOST_WAVES : 0;
@@ -167,7 +175,7 @@ static void take_figures(const struct compute *compute, struct kernel_profile *p
     sum_up(compute, sums);
     if (begin >= 0 && end > begin)
         figures[PROFILE_DURATION_NS] = (double)(end - begin);
-    figures[PROFILE_DRAM_BYTES] = sums[DRAM_BYTES];
+    figures[PROFILE_DRAM_BYTES] = compute->lacks_reads ? NAN : sums[DRAM_BYTES];
     figures[PROFILE_FLOPS] = sums[FLOPS];
     figures[PROFILE_TENSOR_FLOPS] = sums[MATRIX_FLOPS];
     take_waves(compute, sums, profile);

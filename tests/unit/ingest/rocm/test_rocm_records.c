@@ -91,24 +91,30 @@ static void rounded_times_are_said_to_be_unusable(void **state)
     "SQ_INSTS_VALU_ADD_F16,SQ_WAVE_CYCLES,SQ_BUSY_CU_CYCLES,SQ_WAIT_ANY,SQ_WAIT_INST_ANY,"  \
     "SQ_ACTIVE_INST_ANY,Start_Timestamp,End_Timestamp\n"
 
+static void gather(struct str text, struct budget *budget, struct evidence *evidence)
+{
+    extern const struct format format_rocm_compute;
+    struct err err = {0};
+    struct format_input input = {.budget = budget, .evidence = evidence};
+    evidence_init(evidence, budget);
+    input.source = source_mem_open(text.at, text.len, 0, &err);
+    assert_true(format_rocm_compute.gather(&input, &err));
+    source_close(input.source);
+}
+
 // vcopy of a real file: 8 MiB are read and as much is written.
 static void counters_of_a_launch_become_its_figures(void **state)
 {
     (void)state;
-    extern const struct format format_rocm_compute;
     const struct str text =
         STR(COUNTERS
             "0,2,1048576,256,0,4,4,\"vecCopy(double*, int) (.kd)\",65775,0,"
             "65536,131072,131072,66160,131311,0,3,0,0,5,37155126,5304706,28336787,6427087,278528,"
             "1000,6500\n"
             "1,2,100,0,0,4,4,k,x,0,0,1,1,0,0,0,0,0,0,5,,,,,,8.1E+14,8.1E+14\n");
-    struct err err = {0};
     struct budget budget = {0};
     struct evidence evidence;
-    struct format_input input = {.budget = &budget, .evidence = &evidence};
-    evidence_init(&evidence, &budget);
-    input.source = source_mem_open(text.at, text.len, 0, &err);
-    assert_true(format_rocm_compute.gather(&input, &err));
+    gather(text, &budget, &evidence);
     assert_int_equal(evidence.profiles.count, 2);
     const struct kernel_profile *launch = evidence.profiles.items;
     assert_true(str_equal(launch->kernel, STR("vecCopy(double*, int)")));
@@ -131,8 +137,29 @@ static void counters_of_a_launch_become_its_figures(void **state)
     assert_true(isnan(launch[1].figures[PROFILE_L2_HIT_PERCENT]));
     assert_int_equal(launch[1].grid[0], 0);
     evidence_free(&evidence);
-    source_close(input.source);
     assert_int_equal(budget.used, 0);
+}
+
+// Of ten reads six are of 128 bytes and one is of 32. TCC_BUBBLE is 0 there.
+static void an_mi350_counts_its_large_reads_by_themselves(void **state)
+{
+    (void)state;
+#define MI350                                                                               \
+    "Dispatch_ID,GPU_ID,LDS_Per_Workgroup,Kernel_Name,TCC_EA0_RDREQ_sum,"                   \
+    "TCC_EA0_RDREQ_32B_sum,TCC_BUBBLE_sum,TCC_EA0_WRREQ_sum,TCC_EA0_WRREQ_64B_sum,"         \
+    "SQ_INSTS_VALU_MFMA_MOPS_F16,SQ_INSTS_VALU_MFMA_MOPS_BF16,SQ_INSTS_VALU_MFMA_MOPS_F32," \
+    "SQ_INSTS_VALU_MFMA_MOPS_F64,SQ_INSTS_VALU_MFMA_MOPS_F6F4"
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR(MI350 ",TCC_EA0_RDREQ_128B_sum\n0,1,0,k,10,1,0,2,1,0,0,0,0,4,6\n"), &budget,
+           &evidence);
+    const double *figures = evidence.profiles.items->figures;
+    assert_true(figures[PROFILE_DRAM_BYTES] == 6 * 128 + 3 * 64 + 32 + 64 + 32);
+    assert_true(figures[PROFILE_TENSOR_FLOPS] == 4 * 512);
+    evidence_free(&evidence);
+    gather(STR(MI350 "\n0,1,0,k,10,1,0,2,1,0,0,0,0,4\n"), &budget, &evidence);
+    assert_true(isnan(evidence.profiles.items->figures[PROFILE_DRAM_BYTES]));
+    evidence_free(&evidence);
 }
 
 static void a_database_of_metrics_is_counted_by_table(void **state)
@@ -212,6 +239,7 @@ int main(void)
         cmocka_unit_test(other_records_are_known_and_counted),
         cmocka_unit_test(rounded_times_are_said_to_be_unusable),
         cmocka_unit_test(counters_of_a_launch_become_its_figures),
+        cmocka_unit_test(an_mi350_counts_its_large_reads_by_themselves),
         cmocka_unit_test(a_database_of_metrics_is_counted_by_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
