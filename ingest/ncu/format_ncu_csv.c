@@ -12,7 +12,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_NAMES = 1024, FEWEST_CELLS = 6, KEY_BYTES = 64, KEY_HALF = 28, PROGRESS_ROWS = 1024 };
+enum {
+    MOST_NAMES = 1024,
+    FEWEST_CELLS = 6,
+    KEY_BYTES = 64,
+    KEY_HALF = 28,
+    METRIC_BYTES = 256,
+    PROGRESS_ROWS = 1024
+};
 
 #define EXPORT "ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"
 
@@ -41,6 +48,7 @@ struct ncu {
     size_t by_comma_cap;
     uint64_t not_by_comma;  // values that are no numbers if commas are decimal marks
     struct strtab launches; // the launch of id i is profiles->items[i - 1]
+    struct strtab added;    // metrics of launches that were added to a figure
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -162,6 +170,23 @@ static bool is_lost(const struct ncu *ncu, size_t column)
 
 // --- details ------------------------------------------------------------------------------------
 
+// Takes a value once where values are added: with --print-details all, each section that has a
+// metric shows it.
+static bool take_once(struct ncu *ncu, size_t launch, const struct ncu_target *target,
+                      struct err *err)
+{
+    char text[METRIC_BYTES];
+    struct str name = cell(ncu, ncu->at.metric);
+    int len = snprintf(text, sizeof text, "%zu %.*s", launch,
+                       (int)(name.len < METRIC_BYTES / 2 ? name.len : METRIC_BYTES / 2), name.at);
+    struct str key = {text, (size_t)len};
+    str_id id;
+    if (target->adds && strtab_find(&ncu->added, key))
+        return true;
+    take_value(ncu, launch, target, cell(ncu, ncu->at.value));
+    return !target->adds || strtab_intern(&ncu->added, key, &id, err);
+}
+
 static bool take_metric(struct ncu *ncu, struct err *err)
 {
     double value;
@@ -179,8 +204,7 @@ static bool take_metric(struct ncu *ncu, struct err *err)
     ncu->not_by_comma += !ncu_number(text, ',', &value);
     ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(text);
     struct ncu_target target = ncu_target_of(name, cell(ncu, ncu->at.unit));
-    take_value(ncu, launch, &target, text);
-    return true;
+    return take_once(ncu, launch, &target, err);
 }
 
 // --- raw ----------------------------------------------------------------------------------------
@@ -319,8 +343,10 @@ static bool read_tables(struct ncu *ncu, struct err *err)
     ncu->is_metric = budget_zalloc(budget, CSV_MAX_CELLS * sizeof *ncu->is_metric, err);
     ncu->csv = csv_open(ncu->input->source, budget, err);
     bool ok = ncu->targets && ncu->is_metric && ncu->csv &&
-              strtab_init(&ncu->launches, budget, err) && take_rows(ncu, err);
+              strtab_init(&ncu->launches, budget, err) && strtab_init(&ncu->added, budget, err) &&
+              take_rows(ncu, err);
     settle_marks(ncu);
+    strtab_free(&ncu->added);
     strtab_free(&ncu->launches);
     csv_close(ncu->csv);
     budget_free(budget, ncu->targets, CSV_MAX_CELLS * sizeof *ncu->targets);

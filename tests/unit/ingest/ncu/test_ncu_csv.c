@@ -217,6 +217,26 @@ static void instructions_are_summed_as_operations(void **state)
     evidence_free(&evidence);
 }
 
+// Several sections of the details page may have a metric.
+static void what_two_sections_show_is_added_once(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR("\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric "
+               "Unit\","
+               "\"Metric Value\"\n"
+               "\"0\",\"1\",\"a\",\"one\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"
+               "\"0\",\"1\",\"a\",\"one\",\"dram__bytes_write.sum\",\"byte\",\"2\"\n"
+               "\"0\",\"1\",\"a\",\"two\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"
+               "\"1\",\"1\",\"a\",\"two\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"),
+           &budget, &evidence);
+    assert_int_equal(evidence.profiles.count, 2);
+    assert_figure(&evidence, 0, PROFILE_DRAM_PARTS_BYTES, 7);
+    assert_figure(&evidence, 1, PROFILE_DRAM_PARTS_BYTES, 5);
+    evidence_free(&evidence);
+}
+
 static void families_of_stalls_are_not_mixed(void **state)
 {
     (void)state;
@@ -311,6 +331,7 @@ int main(void)
         cmocka_unit_test(it_is_no_trace),
         cmocka_unit_test(figures_are_in_base_units_whatever_their_unit_was),
         cmocka_unit_test(instructions_are_summed_as_operations),
+        cmocka_unit_test(what_two_sections_show_is_added_once),
         cmocka_unit_test(families_of_stalls_are_not_mixed),
         cmocka_unit_test(tables_follow_each_other_and_what_is_printed_between_is_skipped),
         cmocka_unit_test(a_details_page_after_a_raw_one_has_its_own_launches),
