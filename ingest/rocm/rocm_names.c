@@ -4,8 +4,21 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+// What rocprof-sys records of the host: functions of the program, ranges, and calls of libraries.
+static const struct {
+    const char *domain;
+    enum event_kind kind;
+} host_domains[] = {
+    {"host", EVENT_ANNOTATION}, {"user", EVENT_ANNOTATION}, {"kokkos", EVENT_ANNOTATION},
+    {"ompt", EVENT_ANNOTATION}, {"mpi", EVENT_ANNOTATION},  {"python", EVENT_PYTHON},
+    {"pthread", EVENT_OS_CALL},
+};
+
 enum event_kind rocm_call_kind(struct str domain)
 {
+    for (size_t i = 0; i < sizeof host_domains / sizeof *host_domains; i++)
+        if (str_equal(domain, str_of(host_domains[i].domain)))
+            return host_domains[i].kind;
     if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
         return EVENT_ANNOTATION;
     if (str_starts_with(domain, STR("KFD")))
