@@ -4,7 +4,10 @@
 
 #include <assert.h>
 
-enum { PAIRS = 1 << 16, IS_MARK = 0x80, LAST = 0xFF };
+// Two bytes have a number below FIRST_MARK, how far to go on, or from there on that of the mark
+// which they may end.
+enum { PAIRS = 1 << 16, FIRST_MARK = LOG_MARK_BYTES, LAST = 0xFF };
+_Static_assert(FIRST_MARK + LOG_MOST_MARKS <= LAST, "marks and ways to go on share a byte");
 
 static unsigned pair_at(const char *at)
 {
@@ -37,11 +40,11 @@ void log_marks_close(struct log_marks *marks)
 // they were added.
 static void chain(struct log_marks *marks, unsigned char *skip, unsigned char mark)
 {
-    if (!(*skip & IS_MARK)) {
-        *skip = IS_MARK | mark;
+    if (*skip < FIRST_MARK) {
+        *skip = (unsigned char)(FIRST_MARK + mark);
         return;
     }
-    unsigned char at = *skip & ~IS_MARK;
+    unsigned char at = (unsigned char)(*skip - FIRST_MARK);
     while (marks->next[at] != LAST)
         at = marks->next[at];
     marks->next[at] = mark;
@@ -57,7 +60,7 @@ void log_marks_add(struct log_marks *marks, struct str text)
     for (size_t i = 0; i + 2 < LOG_MARK_BYTES; i++) {
         unsigned char *skip = &marks->skips[pair_at(text.at + i)];
         unsigned char far = (unsigned char)(LOG_MARK_BYTES - 2 - i);
-        if (!(*skip & IS_MARK) && far < *skip)
+        if (*skip < FIRST_MARK && far < *skip)
             *skip = far;
     }
     chain(marks, &marks->skips[pair_at(text.at + LOG_MARK_BYTES - 2)], mark);
@@ -78,12 +81,12 @@ int log_marks_find(const struct log_marks *marks, struct str text, size_t *at)
     const size_t back = LOG_MARK_BYTES - 2;
     for (size_t i = *at + back; i + 1 < text.len;) {
         unsigned char skip = marks->skips[pair_at(text.at + i)];
-        if (!(skip & IS_MARK)) {
+        if (skip < FIRST_MARK) {
             i += skip;
             continue;
         }
         struct str from = {text.at + i - back, text.len - (i - back)};
-        int mark = mark_at(marks, skip & (unsigned char)~IS_MARK, from);
+        int mark = mark_at(marks, (unsigned char)(skip - FIRST_MARK), from);
         if (mark >= 0) {
             *at = i - back;
             return mark;

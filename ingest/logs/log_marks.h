@@ -9,7 +9,7 @@
 // How long a mark must be at least; these bytes of it decide how far the search can skip.
 #define LOG_MARK_BYTES ((size_t)8)
 
-enum { LOG_MOST_MARKS = 160 };
+enum { LOG_MOST_MARKS = 240 };
 
 struct log_marks {
     struct budget *budget;
