@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How training frameworks print a step. To add one: a table of its fields and a row in
-// log_dialects.c.
+// How training frameworks print a step. To add one: a table of its fields in log_dialect_fields.h
+// and a row in log_dialects.c.
 #ifndef INGEST_LOGS_LOG_DIALECTS_H
 #define INGEST_LOGS_LOG_DIALECTS_H
 
