@@ -128,11 +128,14 @@ static const struct log_field hf[] = {
     {"step", LOG_ITS_STEP, 1, NULL},
     {"memory(GiB)", LOG_MEMORY_BYTES, GIB, NULL},
     {"train_speed(iter/s)", LOG_ALL_STEPS_PER_S, 1, NULL},
+    {"step_time", LOG_STEP_S, 1, NULL},                         // trl's GRPO
+    {"max_memory_allocated (GB)", LOG_MEMORY_BYTES, GIB, NULL}, // Gaudi's, in use
 };
 
 static const struct log_field maxtext[] = {
     {"seconds", LOG_STEP_S, 1, NULL},
     {"TFLOP/s/device", LOG_TFLOPS, 1, NULL},
+    {"TFLOP/s", LOG_TFLOPS, 1, NULL}, // the same in 2023
     {"Tokens/s/device", LOG_TOKENS_PER_S, 1, NULL},
     {"Samples/s/device", LOG_DEVICE_SAMPLES_PER_S, 1, NULL},
     {"loss", LOG_LOSS, 1, NULL},
@@ -183,6 +186,14 @@ static const struct log_field nanogpt[] = {
 static const struct log_field modded_nanogpt[] = {
     {"train_loss", LOG_LOSS, 1, NULL},
     {"train_time", LOG_RUN_S, MS, "ms"},
+};
+
+// nanochat, autoresearch and what was made from "build-nanogpt". The rate is of all GPUs.
+static const struct log_field nanochat[] = {
+    {"loss", LOG_LOSS, 1, NULL},      {"dt", LOG_STEP_S, MS, "ms"},
+    {"time", LOG_STEP_S, MS, "ms"},   {"tok/sec", LOG_JOB_TOKENS_PER_S, 1, NULL},
+    {"norm", LOG_GRAD_NORM, 1, NULL}, {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"mfu", LOG_MFU, PERCENT, NULL},  {"bf16_mfu", LOG_MFU, PERCENT, NULL},
 };
 
 static const struct log_field internevo[] = {
@@ -241,6 +252,7 @@ static const struct log_field verl[] = {
     {"timing_s/step", LOG_STEP_S, 1, NULL},
     {"perf/throughput", LOG_TOKENS_PER_S, 1, NULL},
     {"perf/max_memory_reserved_gb", LOG_MEMORY_BYTES, GIB, NULL},
+    {"actor/perf/max_memory_reserved_gb", LOG_MEMORY_BYTES, GIB, NULL},
     {"actor/pg_loss", LOG_LOSS, 1, NULL},
     {"actor/grad_norm", LOG_GRAD_NORM, 1, NULL},
     {"actor/lr", LOG_LEARNING_RATE, 1, NULL},
@@ -368,6 +380,57 @@ static const struct log_field lightning[] = {
     {"grad_norm", LOG_GRAD_NORM, 1, NULL},
     {"consumed_samples", LOG_CONSUMED_SAMPLES, 1, NULL},
     {"train_step_timing in s", LOG_STEP_S, 1, NULL},
+};
+
+// PaddleNLP's trainer. Its samples per second are too few by the steps between two lines in its
+// first versions.
+static const struct log_field paddlenlp[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"* loss", LOG_LOSS, 1, NULL}, // behind what the logger prints
+    {"learning_rate", LOG_LEARNING_RATE, 1, NULL},
+    {"interval_steps_per_second", LOG_STEPS_PER_S, 1, NULL},
+    {"interval_tokens_per_second_per_device", LOG_TOKENS_PER_S, 1, NULL},
+    {"max_memory_reserved", LOG_MEMORY_BYTES, GIB, NULL},
+    {"epoch", LOG_EPOCH, 1, NULL},
+    {"progress_or_epoch", LOG_EPOCH, 1, NULL},
+};
+
+// PaddlePaddle's other programs. Their "ips" are of all GPUs with some and of one with others.
+static const struct log_field paddle[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"* lr", LOG_LEARNING_RATE, 1, NULL},
+    {"learning rate", LOG_LEARNING_RATE, 1, NULL},
+    {"learning_rate", LOG_LEARNING_RATE, 1, NULL},
+    {"avg_batch_cost", LOG_STEP_S, 1, "s"},
+    {"batch_cost", LOG_STEP_S, 1, "s"},
+    {"ips_total", LOG_JOB_TOKENS_PER_S, 1, NULL},
+};
+
+// MindSpore and MindFormers. "170.7T" are TFLOP/s.
+static const struct log_field mindspore[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"per_step_time", LOG_STEP_S, MS, "ms"},
+    {"per step time", LOG_STEP_S, MS, "ms"},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"train_throughput_per_npu", LOG_TFLOPS, 1e-12, "T"},
+    {"throughput", LOG_TFLOPS, 1e-12, "T"},
+};
+
+// Progress bars of diffusers and of sd-scripts.
+static const struct log_field diffusers[] = {
+    {"step_loss", LOG_LOSS, 1, NULL},
+    {"avr_loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+};
+
+// Coqui's trainer, without the time that it waits for its loader.
+static const struct log_field coqui[] = {
+    {"| > loss", LOG_LOSS, 1, NULL},
+    {"| > step_time", LOG_STEP_S, 1, NULL},
+    {"| > grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"| > current_lr", LOG_LEARNING_RATE, 1, NULL},
 };
 
 #endif

@@ -78,12 +78,24 @@ static bool take_step_number(struct str value, struct log_step *step)
     return true;
 }
 
-// Steps per second are turned into seconds of a step, or since the job began. Four decimals, as
-// these programs print, say too little of very slow steps.
-static void take_rate(int value, double rate, struct log_step *step)
+// How many digits of a number say something: 2 of "0.012", 4 of "0.2000".
+static size_t significant_digits(struct str number)
 {
-    const double least = value == LOG_STEPS_PER_S ? 0.01 : 0;
-    if (!(rate > least))
+    size_t digits = 0;
+    for (number = log_trim(number); number.len; number = log_from(number, 1)) {
+        if (*number.at != '.' && !str_is_digit(*number.at))
+            break;
+        digits += *number.at != '.' && (digits || *number.at != '0');
+    }
+    return digits;
+}
+
+// Steps per second are turned into seconds of a step, or since the job began. The few decimals that
+// these programs print say too little of slow steps.
+static void take_rate(int value, double rate, struct str text, struct log_step *step)
+{
+    enum { LEAST_DIGITS = 3 };
+    if (!(rate > 0) || (value == LOG_STEPS_PER_S && significant_digits(text) < LEAST_DIGITS))
         return;
     if (value == LOG_STEPS_PER_S)
         log_step_set(step, LOG_STEP_S, 1 / rate);
@@ -124,7 +136,7 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     if (field->value == LOG_LOSS_IF_ANY && number != -1)
         log_step_set(step, LOG_LOSS, number);
     if (field->value == LOG_STEPS_PER_S || field->value == LOG_ALL_STEPS_PER_S)
-        take_rate(field->value, number, step);
+        take_rate(field->value, number, value, step);
     if (field->value < 0 || (field->value == LOG_MFU && number < 0) ||
         is_rounded_away(field, number, value) || is_none(field, number))
         return true;
@@ -180,11 +192,17 @@ static bool ends_step(struct str rest)
     return rest.len == 0 || fraction || memchr(" /|,:\"", *rest.at, 6);
 }
 
+static struct str without_colon(struct str text)
+{
+    return text.len && *text.at == ':' ? log_from(text, 1) : text;
+}
+
 // The number of the step, what follows it, and in *at where its name is.
 static bool find_step(const struct log_dialect *dialect, const char *step_name, struct str text,
                       struct log_step *step, size_t *at)
 {
     struct str name = str_of(step_name), after = text, rest;
+    bool bracket = ends_with(name, "[") && step_name != dialect->in_epoch;
     for (;;) {
         size_t found = str_find(after, name);
         if (found == SIZE_MAX)
@@ -193,8 +211,8 @@ static bool find_step(const struct log_dialect *dialect, const char *step_name, 
         after = log_from(text, *at + name.len);
         bool other =
             dialect->not_after && ends_with((struct str){text.at, *at}, dialect->not_after);
-        struct str number = after.len && *after.at == ':' ? log_from(after, 1) : after;
-        if (!other && log_count(number, &step->step, &rest) && ends_step(rest))
+        if (!other && log_count(without_colon(after), &step->step, &rest) &&
+            (ends_step(rest) || (bracket && str_starts_with(rest, STR("]")))))
             return true;
     }
 }
@@ -212,15 +230,17 @@ static bool number_after(struct str text, const char *after, int64_t *number)
 }
 
 // "Epoch 2:  12%| | 3/25 [": the 53rd step, if epochs have 25 each. `at`: of what is before the 3.
+// Without the 25 only the steps of the first epoch have numbers.
 static void count_epochs(const struct log_dialect *dialect, struct str text, size_t at,
                          struct log_step *step)
 {
     int64_t epoch, total, ignored;
-    struct str rest;
-    if (!number_after(text, dialect->epoch, &epoch) ||
-        !log_count(log_from(text, at + strlen(dialect->in_epoch)), &ignored, &rest) ||
-        !str_starts_with(rest, STR("/")) || !log_count(log_from(rest, 1), &total, &rest) ||
-        epoch < dialect->first_epoch ||
+    struct str rest = without_colon(log_from(text, at + strlen(dialect->in_epoch)));
+    bool has = number_after(text, dialect->epoch, &epoch) && epoch >= dialect->first_epoch;
+    if (has && epoch == dialect->first_epoch)
+        return;
+    if (!has || !log_count(rest, &ignored, &rest) || !str_starts_with(rest, STR("/")) ||
+        !log_count(log_from(rest, 1), &total, &rest) ||
         __builtin_mul_overflow(epoch - dialect->first_epoch, total, &total) ||
         __builtin_add_overflow(step->step, total, &step->step))
         step->step = LOG_NO_STEP;

@@ -35,7 +35,8 @@ struct log_dialect {
     int64_t first_epoch;   // 0, or 1
     bool counts_before;    // the number is that of the steps before
     bool whole;            // figures are before the number, too
-    bool bar;              // figures behind a progress bar, which has the time of a step
+    bool bar;              // figures behind a progress bar, which has the time of a step and is
+                           // written again
     bool any_bar;          // other loops have such a line, too
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it
@@ -52,8 +53,8 @@ extern const struct log_dialect log_dialects[];
 extern const size_t log_dialect_count;
 
 enum {
-    LOG_MOST_DIALECTS = 64,
-    LOG_MOST_FIELDS = 160, // verl prints more than a hundred
+    LOG_MOST_DIALECTS = 80,
+    LOG_MOST_FIELDS = 256, // verl prints more than a hundred
 };
 
 // The rows of the last line's fields: the next line mostly has the same.

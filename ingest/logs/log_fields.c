@@ -107,7 +107,8 @@ static void split(enum log_style style, struct str piece, struct str *key, struc
     *value = log_trim(log_from(piece, len + 1));
     if (style == LOG_BARS && between && *between == ' ')
         swap_if_number(key, value);
-    if (style == LOG_EQUALS && value->len && *value->at == '[') // the first of a list
+    bool list = style == LOG_EQUALS || style == LOG_COMMAS;
+    if (list && value->len && *value->at == '[') // the first of it
         *value = log_from(*value, 1);
     if (style == LOG_DICT) {
         *key = unquoted(*key);
@@ -121,6 +122,31 @@ static char between_pieces(enum log_style style)
     return style == LOG_BARS ? '|' : line ? '\n' : ',';
 }
 
+// Whether the comma there is within a number, "tok/sec: 12,987"; in "16:19:16,008" it is not.
+static bool is_in_number(struct str text, size_t comma)
+{
+    enum { MOST_NUMBER = 32 };
+    size_t from = comma;
+    if (!log_is_group(text, comma))
+        return false;
+    while (from > 0 && comma - from < MOST_NUMBER &&
+           (str_is_digit(text.at[from - 1]) || text.at[from - 1] == ','))
+        from--;
+    if (from == comma || from == 0)
+        return false;
+    bool clock = text.at[from - 1] == ':' && from > 1 && str_is_digit(text.at[from - 2]);
+    return memchr(" :=", text.at[from - 1], 3) && !clock;
+}
+
+static size_t piece_length(enum log_style style, struct str rest)
+{
+    char between = between_pieces(style);
+    const char *end = find(rest, between);
+    while (end && between == ',' && is_in_number(rest, (size_t)(end - rest.at)))
+        end = find(log_from(rest, (size_t)(end - rest.at) + 1), between);
+    return end ? (size_t)(end - rest.at) : rest.len;
+}
+
 bool log_fields_next(struct log_fields *fields, struct str *key, struct str *value)
 {
     if (fields->style == LOG_WORDS || fields->style == LOG_SETS)
@@ -129,8 +155,8 @@ bool log_fields_next(struct log_fields *fields, struct str *key, struct str *val
         return next_number(fields, key, value);
     if (fields->rest.len == 0)
         return false;
-    const char *end = find(fields->rest, between_pieces(fields->style));
-    size_t len = end ? (size_t)(end - fields->rest.at) : fields->rest.len;
+    size_t len = piece_length(fields->style, fields->rest);
+    bool end = len < fields->rest.len;
     struct str piece = log_trim((struct str){fields->rest.at, len});
     fields->rest = log_from(fields->rest, len + 1);
     split(fields->style, piece, key, value);

@@ -260,11 +260,32 @@ static void join_lines(struct log_reader *reader, const struct log_dialect *dial
         reader->evidence->source = str_of(dialect->source);
 }
 
+// A bar is written again with newer figures of its step.
+static bool is_bar_again(const struct log_dialect *dialect, const struct log_step *last,
+                         const struct log_step *step)
+{
+    return dialect->bar && last && last->writer == step->writer && step->step != LOG_NO_STEP &&
+           last->step == step->step && may_be_same_rank(last, step);
+}
+
+static void renew(struct log_step *last, const struct log_step *step)
+{
+    struct log_step newer = *step;
+    log_step_fill(&newer, last);
+    newer.pos = last->pos;
+    newer.more = last->more;
+    *last = newer;
+}
+
 static bool add_step(struct log_reader *reader, const struct log_dialect *dialect,
                      const struct found *found, struct log_step *step, struct err *err)
 {
     struct log_step *last = last_step(reader);
     memset(reader->faults, 0, sizeof reader->faults);
+    if (is_bar_again(dialect, last, step)) {
+        renew(last, step);
+        return true;
+    }
     bool dict = dialect->style == LOG_DICT && !dialect->steps[0];
     bool again = dict && is_dict_again(found, last, step);
     if (dict && !again)

@@ -35,7 +35,7 @@ static void take_digit(struct digits *digits, char c)
         digits->sum = digits->sum * 10 + (uint64_t)(c - '0');
 }
 
-static bool is_comma(struct str text, size_t at)
+bool log_is_group(struct str text, size_t at)
 {
     return at + 3 < text.len && text.at[at] == ',' && str_is_digit(text.at[at + 1]) &&
            str_is_digit(text.at[at + 2]) && str_is_digit(text.at[at + 3]) &&
@@ -53,7 +53,7 @@ static size_t take_digits(struct str text, size_t at, struct digits *digits)
             digits->exponent -= fraction;
         } else if (c == '.' && !fraction) {
             fraction = true;
-        } else if (fraction || !digits->any || !is_comma(text, at)) {
+        } else if (fraction || !digits->any || !log_is_group(text, at)) {
             break;
         }
     }

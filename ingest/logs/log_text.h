@@ -24,6 +24,9 @@ enum log_number {
 // The number at the start: "7,123", "1.5E-04", "nan", "inf"; *rest is what follows it.
 enum log_number log_number(struct str text, double *number, struct str *rest);
 
+// Whether a comma is there that three digits follow, as in "7,123".
+bool log_is_group(struct str text, size_t at);
+
 // A count at the start, after blanks, and not beyond INT64_MAX.
 bool log_count(struct str text, int64_t *count, struct str *rest);
 

@@ -514,8 +514,8 @@ static void what_is_no_log_says_what_to_send(void **state)
     assert_refused(STR("Epoch 1/5\n390/390 [====] - 26s 68ms/step - loss: 1.3\n"), "CSVLogger");
     assert_refused(STR("  Epoch    GPU_mem   box_loss\n   1/25     0.721G   1.222\n"), "yolo");
     assert_refused(STR("Train epoch [1/1]: 50%|#| 1/2 [00:02<00:02, pg=0.1]\n"), "tensorboard");
-    assert_refused(STR("Steps: 1%| | 1/9 [00:04<08:00, 4.8s/it, lr=1e-5, step_loss=0.06]\n"),
-                   "folder logs");
+    assert_refused(STR("Progress on:train 1.23kit/10.0kit rate:1.2s/it remaining:2:51\n"), "W&B");
+    assert_refused(STR("INFO Avg generation throughput: 3.6 tokens/s\n"), "vLLM");
     assert_refused(STR("train.py:6 step:1K smpl:9K loss:0.064 lr:3.0e-05 updt_s:0.094\n"),
                    "rounds");
     assert_refused(STR("GPU available: True (cuda), used: True\nEpoch 1/1\n"), "metrics.csv");
