@@ -38,6 +38,8 @@ const struct log_event_row log_event_rows[] = {
     // verl's trainer of fine-tuning
     {.mark = "val/loss:", .kind = LOG_EVALUATION, .loss = "val/loss:"},
     {.mark = "[val] name ", .kind = LOG_EVALUATION, .loss = "| loss "},
+    // modded-nanogpt
+    {.mark = " val_loss:", .kind = LOG_EVALUATION, .also = "ms step_avg:", .loss = "val_loss:"},
     // faults
     {.mark = "CUDA out of memory", .kind = LOG_FAULT},
     {.mark = "HIP out of memory", .kind = LOG_FAULT},
@@ -54,6 +56,10 @@ const struct log_event_row log_event_rows[] = {
     {.mark = "failed (exitcode: ", .kind = LOG_FAULT},        // torchrun
     {.mark = "exits with return code = ", .kind = LOG_FAULT}, // DeepSpeed's launcher
     {.mark = "HW Exception by GPU", .kind = LOG_FAULT},
+    {.mark = ", stopping training", .kind = LOG_FAULT, .also = "oss is "}, // nan; of many programs
+    {.mark = "remote task has failed", .kind = LOG_FAULT},                 // JAX
+    {.mark = "worker died or was killed", .kind = LOG_FAULT},              // Ray
+    {.mark = "killed due to memory pressure", .kind = LOG_FAULT},          // Ray
     // faults of the kernel's log, of which each may be of another GPU
     {.mark = "NVRM: Xid (", .kind = LOG_FAULT, .most = 50},
     {.mark = "fallen off the bus", .kind = LOG_FAULT, .most = 50},
@@ -61,6 +67,7 @@ const struct log_event_row log_event_rows[] = {
     {.mark = "ut of memory: Killed process", .kind = LOG_FAULT, .most = 50},
     {.mark = "srun: error: ", .kind = LOG_FAULT},
     {.mark = "slurmstepd: error: ", .kind = LOG_FAULT},
+    {.mark = " CANCELLED AT ", .kind = LOG_FAULT, .also = "*** "}, // with a time before "error:"
 };
 const size_t log_event_row_count = sizeof log_event_rows / sizeof *log_event_rows;
 _Static_assert(sizeof log_event_rows / sizeof *log_event_rows <= LOG_MOST_EVENT_ROWS,

@@ -373,10 +373,14 @@ static bool take_rank(struct str text, int64_t *rank)
     return log_count(log_from(text, at), rank, &rest) && rest.len && memchr("]/", *rest.at, 2);
 }
 
-// srun's "7: " and mpirun's "[1,7]<stdout>:"
+// srun's "7: ", mpirun's "[1,7]<stdout>:" and SageMaker's "[1,mpirank:7,algo-1]<stdout>:"
 static bool take_label(struct str text, int64_t *rank)
 {
+    static const struct str sagemaker = {"[1,mpirank:", 11};
     struct str rest;
+    if (str_starts_with(text, sagemaker))
+        return log_count(log_from(text, sagemaker.len), rank, &rest) &&
+               str_starts_with(rest, STR(","));
     if (str_starts_with(text, STR("[1,")))
         return log_count(log_from(text, 3), rank, &rest) && str_starts_with(rest, STR("]<std"));
     return log_count(text, rank, &rest) && str_starts_with(rest, STR(": "));

@@ -218,12 +218,59 @@ static void steps_of_later_epochs_may_have_no_number(void **state)
     evidence_free(&evidence);
 }
 
+static void speedruns_print_evaluations_as_steps(void **state)
+{
+    (void)state;
+    read_whole("step:1000/20000 val_loss:2.125 val_bpb:1.3629 train_time:334849ms "
+               "step_avg:334.85ms\n");
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_evaluation(2.125, -1);
+}
+
+static void what_stops_a_job_is_a_fault(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {
+        "Loss is nan, stopping training\n",
+        "E coordination_service.cc:954] /job:jax_worker/task:37 has been set to ERROR in "
+        "coordination service: UNAVAILABLE: heartbeat timeout. This indicates that the remote task "
+        "has failed, got preempted, or crashed unexpectedly.\n",
+        "(raylet) A worker died or was killed while executing a task by an unexpected system "
+        "error.\n",
+        "(raylet) node_manager.cc:3049: 10 Workers (tasks / actors) killed due to memory pressure "
+        "(OOM), 0 Workers crashed due to other reasons at node (ID: e5, IP: 10.0.62.231)\n",
+        "[2026-03-25T10:34:07.530] error: *** STEP 7.0 ON n1 CANCELLED AT 2026-03-25T10:34:07 DUE "
+        "TO PREEMPTION ***\n[2026-03-25T10:34:07.531] error: *** JOB 7 ON n1 CANCELLED AT "
+        "2026-03-25T10:34:07 DUE TO PREEMPTION ***\n",
+    };
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        read_whole(logs[i]);
+        assert_int_equal(evidence.log.event_count, 1);
+        assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
+        evidence_free(&evidence);
+    }
+    read_whole("{'loss': 0.5, 'epoch': 0.25}\n[INFO] Reached max_steps (9), stopping training.\n");
+    assert_int_equal(evidence.log.event_count, 0);
+    evidence_free(&evidence);
+}
+
+static void sagemaker_s_lines_name_their_rank(void **state)
+{
+    (void)state;
+    read_whole("[1,mpirank:3,algo-1]<stdout>:{'loss': 0.5, 'epoch': 0.25}\n");
+    assert_int_equal(evidence.log.steps[0].rank, 3);
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(programs_print_steps_in_their_own_ways),
         cmocka_unit_test(steps_may_have_two_hundred_figures),
         cmocka_unit_test(steps_of_later_epochs_may_have_no_number),
+        cmocka_unit_test(speedruns_print_evaluations_as_steps),
+        cmocka_unit_test(what_stops_a_job_is_a_fault),
+        cmocka_unit_test(sagemaker_s_lines_name_their_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
