@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log of Megatron-LM that was copied from a terminal, which broke its long lines at its width,
-// also within words: each step's line is whole again. Other lines stay as they are.
+// A log of Megatron-LM or HF Trainer that was copied from a terminal, which broke its long lines at
+// its width, also within words: each step's line is whole again. Other lines stay as they are.
 #include "ingest/logs/log_reader.h"
 #include "ingest/logs/log_rewriter.h"
 #include "ingest/logs/log_text.h"
@@ -9,12 +9,14 @@
 // Lines that end by themselves are rarely longer than a terminal is wide; that of a step always is.
 enum { LEAST_WIDTH = 60, MOST_WIDTH = 400 };
 
-// "iteration       10/      50 |": how the line of a step starts.
+// "iteration       10/      50 |" or "{'loss': ": how the line of a step starts.
 static bool starts_step(struct str line)
 {
     static const struct str name = {"iteration", 9};
     int64_t step, total;
     struct str rest;
+    if (str_starts_with(line, STR("{'loss': ")))
+        return true;
     for (size_t at; (at = str_find(line, name)) != SIZE_MAX;) {
         line = log_from(line, at + name.len);
         rest = line.len && *line.at == ':' ? log_from(line, 1) : line;

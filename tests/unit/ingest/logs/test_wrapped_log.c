@@ -54,6 +54,26 @@ static void lines_that_a_terminal_broke_are_whole_again(void **state)
     links_hand_free(&hand);
 }
 
+static void figures_of_hf_that_a_terminal_broke_are_whole_again(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_wrapped(
+        &hand,
+        STR("{'loss': 1.25, 'grad_norm': 0.5000000000000001, 'learning_rate': 6.25e-06, 'epoc\n"
+            "h': 0.125}\n"
+            "  1%|#  | 5/500 [00:10<16:30,  2.00s/it]\n"
+            "{'loss': 1.125, 'epoch': 0.25}\n"
+            "  2%|#  | 10/500 [00:20<16:20,  2.00s/it]\n"));
+    assert_int_equal(hand.evidence.log.step_count, 2);
+    assert_int_equal(hand.evidence.log.steps[0].step, 5);
+    assert_value(&hand, 0, LOG_LOSS, 1.25);
+    assert_value(&hand, 0, LOG_EPOCH, 0.125);
+    assert_int_equal(hand.evidence.log.steps[1].step, 10);
+    assert_value(&hand, 1, LOG_LOSS, 1.125);
+    links_hand_free(&hand);
+}
+
 static void whole_lines_of_steps_need_no_terminal(void **state)
 {
     (void)state;
@@ -103,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_that_a_terminal_broke_are_whole_again),
+        cmocka_unit_test(figures_of_hf_that_a_terminal_broke_are_whole_again),
         cmocka_unit_test(whole_lines_of_steps_need_no_terminal),
         cmocka_unit_test(fairseq_prints_json_or_pairs_behind_the_name_of_its_logger),
     };
