@@ -246,6 +246,20 @@ static void count_epochs(const struct log_dialect *dialect, struct str text, siz
         step->step = LOG_NO_STEP;
 }
 
+// The number within an epoch, or of a bar, which is "12% 3/25" in notebooks. A bar at 0 has the
+// figures of the one before it.
+static bool number_in_epoch(const struct log_dialect *dialect, struct str text,
+                            struct log_step *step, size_t *at)
+{
+    bool found = find_step(dialect, dialect->in_epoch, text, step, at) ||
+                 (dialect->bar && find_step(dialect, "% ", text, step, at));
+    if (!found || (dialect->bar && step->step == 0))
+        return false;
+    if (dialect->epoch)
+        count_epochs(dialect, text, *at, step);
+    return true;
+}
+
 static bool number_step(const struct log_dialect *dialect, struct str text, struct log_step *step,
                         size_t *at)
 {
@@ -256,12 +270,7 @@ static bool number_step(const struct log_dialect *dialect, struct str text, stru
             step->step += dialect->counts_before && step->step < INT64_MAX;
             return true;
         }
-    if (!dialect->in_epoch)
-        return !dialect->steps[0];
-    if (!find_step(dialect, dialect->in_epoch, text, step, at))
-        return false;
-    count_epochs(dialect, text, *at, step);
-    return true;
+    return dialect->in_epoch ? number_in_epoch(dialect, text, step, at) : !dialect->steps[0];
 }
 
 // The part of a line that has the fields; false if it is not complete.
@@ -301,12 +310,7 @@ static bool is_training_bar(struct str text, const char *mark)
 static void take_bar_time(struct str text, struct log_step *step)
 {
     struct log_bar bar;
-    size_t at = str_find(text, STR("| "));
-    while (at < text.len && !log_bar_read(log_from(text, at + 2), &bar)) {
-        size_t next = str_find(log_from(text, at + 2), STR("| "));
-        at = next == SIZE_MAX ? SIZE_MAX : at + 2 + next;
-    }
-    if (at < text.len && bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
+    if (log_bar_find(&text, &bar) && bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
         log_step_set(step, LOG_STEP_S, bar.seconds);
 }
 

@@ -14,10 +14,10 @@ static const char nemo_rl_name[] = "nemo-rl";
     }
 
 static const char diffusers_name[] = "diffusers";
-#define DIFFUSERS(by, after)                                                                     \
-    {                                                                                            \
-        .name = diffusers_name, .source = (by), .mark = (after), .steps = {"| "}, .whole = true, \
-        .bar = true, .style = LOG_EQUALS, .needs = BIT(LOG_LOSS), FIELDS(diffusers)              \
+#define DIFFUSERS(by, after)                                                                      \
+    {                                                                                             \
+        .name = diffusers_name, .source = (by), .mark = (after), .in_epoch = "| ", .whole = true, \
+        .bar = true, .style = LOG_EQUALS, .needs = BIT(LOG_LOSS), FIELDS(diffusers)               \
     }
 
 static const char lightning_name[] = "lightning";

@@ -31,7 +31,7 @@ struct log_dialect {
     const char *steps[2];  // what its number follows, else the second; NULL: it has none
     const char *not_after; // not a step if this stands right before that; or NULL
     const char *in_epoch;  // else what a number follows that counts from the start of the epoch
-    const char *epoch;     // what the number of that follows
+    const char *epoch;     // what the number of that follows; NULL: from the start of the job
     int64_t first_epoch;   // 0, or 1
     bool counts_before;    // the number is that of the steps before
     bool whole;            // figures are before the number, too

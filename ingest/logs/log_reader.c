@@ -134,10 +134,7 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
 {
     bool any = false;
     struct log_bar found;
-    for (size_t at; !(any && first) && (at = str_find(text, STR("| "))) != SIZE_MAX;) {
-        text = log_from(text, at + 2);
-        if (!log_bar_read(text, &found))
-            continue;
+    while (!(any && first) && log_bar_find(&text, &found)) {
         *bar = found;
         any = true;
     }

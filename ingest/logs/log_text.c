@@ -223,7 +223,7 @@ static double seconds_per_step(struct str text)
                                                 : 0;
 }
 
-bool log_bar_read(struct str text, struct log_bar *bar)
+static bool read_bar(struct str text, struct log_bar *bar)
 {
     struct str rest;
     *bar = (struct log_bar){0};
@@ -235,6 +235,17 @@ bool log_bar_read(struct str text, struct log_bar *bar)
     if (comma < close)
         bar->seconds = seconds_per_step(log_from(rest, comma + 1));
     return close != SIZE_MAX;
+}
+
+bool log_bar_find(struct str *text, struct log_bar *bar)
+{
+    for (const char *blank; text->len && (blank = memchr(text->at, ' ', text->len));) {
+        bool starts = blank > text->at && memchr("|%", blank[-1], 2);
+        *text = log_from(*text, (size_t)(blank - text->at) + 1);
+        if (starts && read_bar(*text, bar))
+            return true;
+    }
+    return false;
 }
 
 // --- times --------------------------------------------------------------------------------------

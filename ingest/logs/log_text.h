@@ -52,6 +52,9 @@ struct log_bar {
     int64_t step, total;
     double seconds; // per step; 0 unknown
 };
-bool log_bar_read(struct str text, struct log_bar *bar);
+
+// The next bar of a text, which then begins at its number: behind "12%|#  | ", or "12% " as
+// notebooks show it.
+bool log_bar_find(struct str *text, struct log_bar *bar);
 
 #endif

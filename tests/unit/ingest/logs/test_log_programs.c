@@ -31,14 +31,40 @@ static const struct printed printed[] = {
      1,
      3,
      {{LOG_LOSS, 9.5}, {LOG_STEP_S, 0.5}, {LOG_JOB_TOKENS_PER_S, 12987.5}}},
-    // bars that are written again with newer figures of their step
+    // bars that are written again with newer figures of their step, and that begin again with those
+    // of the last
     {"Steps:   0%|          | 0/101 [00:03<?, ?it/s, lr=1e-5, step_loss=0.75]\r"
      "Steps:   1%|          | 1/101 [00:04<08:00,  4.50s/it, lr=1e-5, step_loss=0.75]\r"
      "Steps:   1%|          | 1/101 [00:04<08:00,  4.50s/it, lr=2e-5, step_loss=0.25]\n",
      "diffusers",
-     2,
+     1,
      1,
      {{LOG_LOSS, 0.25}, {LOG_LEARNING_RATE, 2e-5}, {LOG_STEP_S, 4.5}}},
+    {"Epoch 0: 100%|#####| 2/2 [00:01<00:00,  2.00it/s, loss=2.5, v_num=0]\r"
+     "Epoch 0:   0%|     | 0/2 [00:00<?, ?it/s, loss=2.5, v_num=0]\r"
+     "Epoch 1:   0%|     | 0/2 [00:00<?, ?it/s, loss=2.5, v_num=0]\r"
+     "Epoch 1:  50%|##   | 1/2 [00:00<00:00,  2.00it/s, loss=2.5, v_num=0]\r"
+     "Epoch 1:  50%|##   | 1/2 [00:00<00:00,  2.00it/s, loss=2.25, v_num=0]\n",
+     "lightning",
+     2,
+     3,
+     {{LOG_LOSS, 2.25}, {LOG_STEP_S, 0.5}}},
+    // in notebooks
+    {"#015Epoch 1:  50% 1/2 [00:00<00:00,  4.00it/s, loss=2.5, v_num=0]\n",
+     "lightning",
+     1,
+     3,
+     {{LOG_LOSS, 2.5}, {LOG_STEP_S, 0.25}}},
+    {"Steps:  10% 103/1000 [05:03<44:00,  2.50s/it, lr=0.0001, step_loss=0.25]\n",
+     "diffusers",
+     1,
+     103,
+     {{LOG_LOSS, 0.25}, {LOG_LEARNING_RATE, 1e-4}, {LOG_STEP_S, 2.5}}},
+    {"{'loss': 2.5, 'epoch': 0.5}\n 10% 5/50 [00:10<01:30,  2.00s/it]\n",
+     "hf-trainer",
+     1,
+     5,
+     {{LOG_LOSS, 2.5}, {LOG_EPOCH, 0.5}, {LOG_STEP_S, 2}}},
     {"steps:   0%|          | 2/500 [00:17<1:11:10,  8.50s/it, avr_loss=0.125]\n",
      "sd-scripts",
      1,
