@@ -211,16 +211,43 @@ struct str log_uncolored(struct str text, char *room, size_t cap)
 
 // --- progress bars ------------------------------------------------------------------------------
 
-// "1.50s/it" or "2.31it/s"; 0 if it is neither.
-static double seconds_per_step(struct str text)
+// "17:04" or "1:17:04" at the start.
+static double clock_seconds(struct str text)
+{
+    int64_t part;
+    double seconds = 0;
+    while (log_count(text, &part, &text)) {
+        seconds = seconds * 60 + (double)part;
+        if (!str_starts_with(text, STR(":")))
+            break;
+        text = log_from(text, 1);
+    }
+    return seconds;
+}
+
+// Of a rate below 1 per second, of which Lightning prints two decimals: where it is that of all
+// steps so far, the mean of those says more. 0: too few digits.
+static double seconds_at(double rate, double elapsed, int64_t steps)
+{
+    const double half = 0.0051; // of the last decimal, and a little
+    double mean = steps > 0 ? elapsed / (double)steps : 0;
+    if (mean > 0 && fabs(1 / mean - rate) <= half && rate < half * elapsed)
+        return mean;
+    return rate < 0.1 ? 0 : 1 / rate;
+}
+
+// "1.50s/it" or "2.31it/s" of a bar that began so long ago; 0 if it is neither.
+static double seconds_per_step(struct str text, double elapsed, int64_t steps)
 {
     double number;
     struct str rest;
-    if (log_number(text, &number, &rest) != LOG_NUMBER || !(number > 0))
+    if (log_number(text, &number, &rest) != LOG_NUMBER || !(number >= 0))
         return 0;
-    return str_starts_with(rest, STR("s/it"))   ? number
-           : str_starts_with(rest, STR("it/s")) ? 1 / number
-                                                : 0;
+    if (str_starts_with(rest, STR("s/it")))
+        return number;
+    if (!str_starts_with(rest, STR("it/s")))
+        return 0;
+    return number < 1 ? seconds_at(number, elapsed, steps) : 1 / number;
 }
 
 static bool read_bar(struct str text, struct log_bar *bar)
@@ -232,8 +259,9 @@ static bool read_bar(struct str text, struct log_bar *bar)
         bar->step > bar->total)
         return false;
     size_t close = str_find(rest, STR("]")), comma = str_find(rest, STR(","));
+    double elapsed = clock_seconds(log_from(rest, 2));
     if (comma < close)
-        bar->seconds = seconds_per_step(log_from(rest, comma + 1));
+        bar->seconds = seconds_per_step(log_from(rest, comma + 1), elapsed, bar->step);
     return close != SIZE_MAX;
 }
 
@@ -314,6 +342,18 @@ static bool take_time(struct str text, size_t *at, struct stamp *stamp)
     return true;
 }
 
+// "02:00:50 PM"; some programs print "14:00:50 PM". Not "02:00:50 AMD".
+static void take_half_of_day(struct str text, size_t *at, struct stamp *stamp)
+{
+    struct str half = log_from(text, *at);
+    bool after_noon = str_starts_with(half, STR(" PM"));
+    if ((!after_noon && !str_starts_with(half, STR(" AM"))) || word_length(log_from(half, 3)))
+        return;
+    if (stamp->hour <= 12)
+        stamp->hour = stamp->hour % 12 + (after_noon ? 12 : 0);
+    *at += 3;
+}
+
 // "Z" or "+01:00", the offset in seconds.
 static bool take_zone(struct str text, size_t *at, int64_t *offset)
 {
@@ -346,6 +386,7 @@ static bool take_stamp(struct str text, size_t *at, struct log_prefix *prefix)
     int64_t offset;
     if (!take_date(text, at, &stamp) || !take_any(text, at, " T_") || !take_time(text, at, &stamp))
         return false;
+    take_half_of_day(text, at, &stamp);
     prefix->utc = take_zone(text, at, &offset);
     int64_t second = days_of(&stamp) * 86400 + stamp.hour * 3600 + stamp.minute * 60 +
                      stamp.second - (prefix->utc ? offset : 0);

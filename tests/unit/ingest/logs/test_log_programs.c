@@ -49,6 +49,17 @@ static const struct printed printed[] = {
      2,
      3,
      {{LOG_LOSS, 2.25}, {LOG_STEP_S, 0.5}}},
+    // of slow steps the time says more than a rate of two decimals, unless the bar began in between
+    {"Epoch 0:   3%|#    | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2ch5]\n",
+     "lightning",
+     1,
+     8,
+     {{LOG_STEP_S, 128}}},
+    {"Epoch 0:  96%|#### | 250/260 [17:04<8:57:59,  0.01it/s, loss=2.5, v_num=2ch5]\n",
+     "lightning",
+     1,
+     250,
+     {{LOG_LOSS, 2.5}}},
     // in notebooks
     {"#015Epoch 1:  50% 1/2 [00:00<00:00,  4.00it/s, loss=2.5, v_num=0]\n",
      "lightning",
@@ -288,6 +299,26 @@ static void sagemaker_s_lines_name_their_rank(void **state)
     evidence_free(&evidence);
 }
 
+static void clocks_may_have_twelve_hours(void **state)
+{
+    (void)state;
+    static const char *const clocks[] = {
+        "02:00:50 PM",   "14:00:50 PM",    "14:00:50",   "12:30:00 PM",
+        "12:30:00 AMD:", "12:30:00 PMIX:", "12:30:00 AM"};
+    int64_t times[7];
+    for (size_t i = 0; i < 7; i++) {
+        char text[96];
+        snprintf(text, sizeof text, "03/08/2020 %s - INFO - {'loss': 0.5, 'epoch': 0.25}\n",
+                 clocks[i]);
+        read_whole(text);
+        times[i] = evidence.log.steps[0].time_ns;
+        evidence_free(&evidence);
+    }
+    assert_true(times[0] != LOG_NO_TIME && times[0] == times[1] && times[0] == times[2]);
+    assert_true(times[3] == times[4] && times[3] == times[5]);
+    assert_true(times[3] - times[6] == INT64_C(43200) * 1000000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +328,7 @@ int main(void)
         cmocka_unit_test(speedruns_print_evaluations_as_steps),
         cmocka_unit_test(what_stops_a_job_is_a_fault),
         cmocka_unit_test(sagemaker_s_lines_name_their_rank),
+        cmocka_unit_test(clocks_may_have_twelve_hours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
