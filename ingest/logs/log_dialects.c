@@ -195,6 +195,7 @@ const struct log_dialect log_dialects[] = {
      .source = "verl",
      .mark = " - train/loss:",
      .steps = {"step:"},
+     .bar = true,
      .style = LOG_WORDS,
      .needs = BIT(LOG_LOSS),
      FIELDS(verl_sft)},

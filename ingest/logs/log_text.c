@@ -415,14 +415,14 @@ size_t log_stamp_length(struct str text)
 
 // --- ranks --------------------------------------------------------------------------------------
 
-// "[rank7]", "[rank-7/8]", "[Rank 7]"
+// "[rank7]", "[rank-7/8]", "[Rank 7]", "[Rank 7 | Local Rank 3]"
 static bool take_rank(struct str text, int64_t *rank)
 {
     struct str rest;
     if (text.len < 7 || !str_equal_nocase((struct str){text.at, 5}, STR("[rank")))
         return false;
     size_t at = text.at[5] == '-' || text.at[5] == ' ' ? 6 : 5;
-    return log_count(log_from(text, at), rank, &rest) && rest.len && memchr("]/", *rest.at, 2);
+    return log_count(log_from(text, at), rank, &rest) && rest.len && memchr("]/ ", *rest.at, 3);
 }
 
 // srun's "7: ", mpirun's "[1,7]<stdout>:" and SageMaker's "[1,mpirank:7,algo-1]<stdout>:"

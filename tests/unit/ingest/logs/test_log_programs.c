@@ -210,6 +210,12 @@ static const struct printed printed[] = {
      1,
      15107,
      {{LOG_STEP_S, 2.25}, {LOG_TFLOPS, 36.75}, {LOG_LOSS, 2.125}}},
+    {"Epoch 1/1:  99%|####| 109/110 [1:14:27<01:11, 71.50s/it]step:109 - train/loss:0.25 - "
+     "train/grad_norm:0.5 - train/lr:1e-05 - train/mfu:0.2\n",
+     "verl",
+     1,
+     109,
+     {{LOG_LOSS, 0.25}, {LOG_GRAD_NORM, 0.5}, {LOG_LEARNING_RATE, 1e-5}, {LOG_STEP_S, 71.5}}},
     {"step:34 - actor/pg_loss:0.125 - actor/perf/max_memory_reserved_gb:27.5 - timing_s/step:96.5 "
      "- perf/throughput:512.5\n",
      "verl",
@@ -291,12 +297,18 @@ static void what_stops_a_job_is_a_fault(void **state)
     evidence_free(&evidence);
 }
 
-static void sagemaker_s_lines_name_their_rank(void **state)
+static void lines_of_launchers_name_their_rank(void **state)
 {
     (void)state;
-    read_whole("[1,mpirank:3,algo-1]<stdout>:{'loss': 0.5, 'epoch': 0.25}\n");
-    assert_int_equal(evidence.log.steps[0].rank, 3);
-    evidence_free(&evidence);
+    static const char *const logs[] = {
+        "[1,mpirank:3,algo-1]<stdout>:{'loss': 0.5, 'epoch': 0.25}\n", // SageMaker
+        "[Rank 3 | Local Rank 1] 2026-09-21 15:51:59 INFO => {'loss': 0.5, 'epoch': 0.25}\n",
+    };
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        read_whole(logs[i]);
+        assert_int_equal(evidence.log.steps[0].rank, 3);
+        evidence_free(&evidence);
+    }
 }
 
 static void clocks_may_have_twelve_hours(void **state)
@@ -327,7 +339,7 @@ int main(void)
         cmocka_unit_test(steps_of_later_epochs_may_have_no_number),
         cmocka_unit_test(speedruns_print_evaluations_as_steps),
         cmocka_unit_test(what_stops_a_job_is_a_fault),
-        cmocka_unit_test(sagemaker_s_lines_name_their_rank),
+        cmocka_unit_test(lines_of_launchers_name_their_rank),
         cmocka_unit_test(clocks_may_have_twelve_hours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
