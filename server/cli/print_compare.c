@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_CHANGES = 10,
@@ -95,7 +96,8 @@ static void print_figures(const struct table *table, size_t row, FILE *out)
 }
 
 // The bars sum to the mean step; the bridge leads from there to the median, the headline.
-static void print_steps(const struct table *summary, size_t row, bool is_whole, FILE *out)
+static void print_steps(const struct gate_question *question, const struct table *summary,
+                        size_t row, FILE *out)
 {
     static const unsigned mean[] = {COMPARE_SUMMARY_BASE_MEAN_NS, COMPARE_SUMMARY_CAND_MEAN_NS,
                                     COMPARE_SUMMARY_DELTA_MEAN_NS};
@@ -106,13 +108,14 @@ static void print_steps(const struct table *summary, size_t row, bool is_whole, 
         from[i] = shown_ms(summary, row, mean[i]);
         to[i] = shown_ms(summary, row, median[i]);
     }
-    fprintf(out, "  %10.3f %10.3f %+10.3f  %s\n", from[0], from[1], from[2],
-            is_whole ? "recording" : "mean step");
-    if (is_whole)
-        return;
+    const char *word = contributors_sum_word(&question->pair);
+    fprintf(out, "  %10.3f %10.3f %+10.3f  %s\n", from[0], from[1], from[2], word);
+    if (strcmp(word, "recording") == 0)
+        return; // a single one is mean and median
     fprintf(out, "  %+10.3f %+10.3f %+10.3f  bridge to the median\n", to[0] - from[0],
             to[1] - from[1], shown_ms(summary, row, COMPARE_SUMMARY_BRIDGE_NS));
-    fprintf(out, "  %10.3f %10.3f %+10.3f  median step\n", to[0], to[1], to[2]);
+    fprintf(out, "  %10.3f %10.3f %+10.3f  median %s\n", to[0], to[1], to[2],
+            contributors_whole(&question->pair) ? "recording" : "step");
 }
 
 // Only incomplete recordings have unrecorded time.
@@ -140,7 +143,7 @@ static void print_bars(const struct gate_question *question, FILE *out)
         fputc('\n', out);
     }
     if (first >= 0)
-        print_steps(summary, (size_t)first, contributors_whole(&question->pair), out);
+        print_steps(question, summary, (size_t)first, out);
 }
 
 // --- why ----------------------------------------------------------------------------------------

@@ -74,6 +74,12 @@ bool contributors_whole(const struct compared_pair *pair)
     return contributors_no_steps(pair, false) && contributors_no_steps(pair, true);
 }
 
+const char *contributors_sum_word(const struct compared_pair *pair)
+{
+    bool has_repeats = pair->base->run_count > 1 || pair->side->run_count > 1;
+    return !contributors_whole(pair) ? "mean step" : has_repeats ? "mean recording" : "recording";
+}
+
 static int by_size(const void *left, const void *right)
 {
     const struct contributor *a = left, *b = right;

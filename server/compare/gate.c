@@ -350,7 +350,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     size_t count = 0;
     int64_t named_ns = 0;
     const struct contributor *first = NULL;
-    const char *of = contributors_whole(&question->pair) ? "recording" : "mean step";
+    const char *of = contributors_sum_word(&question->pair);
     if (!has_steps(&answer->judgement)) {
         buf_puts(out, "why: without steady steps the parts of a step are unknown");
         return true;
@@ -425,6 +425,15 @@ static void put_work(const struct table *summary, size_t row, struct buf *out)
     buf_puts(out, "; the sides did different work: operators, shapes and calls match in ");
     put_percent(out, share);
     buf_puts(out, " of the device time");
+}
+
+// A step against all that the other side recorded is hardly what was asked for.
+static void put_unmarked(const struct gate_question *question, struct buf *out)
+{
+    bool base = contributors_no_steps(&question->pair, false);
+    if (base != contributors_no_steps(&question->pair, true))
+        buf_printf(out, "; no step of the %s is marked, so its whole recording counts as one",
+                   base ? "base" : "candidate");
 }
 
 // For reading the gate again after the next run.
@@ -548,6 +557,8 @@ static bool put_lines(const struct gate_question *question, struct arena *arena,
     int64_t row = contributors_summary_row(&question->pair, &summary);
     if (row >= 0)
         put_work(summary, (size_t)row, line);
+    if (answer->has_steps)
+        put_unmarked(question, line);
     put_anytime(question, answer, line);
     put_settings(question, arena, line);
     put_advice(question, answer, arena, line);

@@ -70,6 +70,22 @@ test("a comparison of recordings without steps does not speak of steps", async (
   assert.match(stdout, /recording of [\d.]+ ms, no step is marked\n/);
   assert.match(stdout, /\nms\n +base +candidate +change\n/);
   assert.doesNotMatch(stdout, /per step|mean step|median step|a step of/);
+  assert.match(stdout, /\+1\.000 {2}recording\n/);
+});
+
+test("of repeats without steps, the parts lead from the mean recording to the median", async () => {
+  const folder = temporary("text");
+  const side = (name, durations) => durations.map((dur, i) => {
+    const file = join(folder, `${name}${i}.json`);
+    writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a", 1),
+      { ...kernel("b", 10), dur }] }));
+    return file;
+  }).join();
+  const { stdout } = await run(stepscope_bin(), ["compare", side("base", [1000, 1100, 2000]),
+    side("cand", [2000, 2100, 5000])]).catch((error) => error);
+  assert.match(stdout, /\(2\.11\sms against\s1\.11\sms\)/);
+  assert.match(stdout, / 1\.376 +3\.042 +\+1\.667 {2}mean recording\n/);
+  assert.match(stdout, / 1\.109 +2\.109 +\+1\.000 {2}median recording\n/);
 });
 
 test("missing ranks and a rank that two files claim are reported", async () => {

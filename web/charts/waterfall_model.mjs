@@ -131,9 +131,10 @@ const bar_place = ({ bar }) => PARTS.findIndex(({ key }) => key === bar);
 
 /**
  * From the means, which the parts sum to, to the medians, which the verdict is about; null if they
- * are equal.
+ * are equal. Without marked steps they are of the recordings of repeats.
  * @param {{base_step_ns: number, cand_step_ns: number, base_mean_ns: number,
- *          cand_mean_ns: number, bridge_ns: number|null}|undefined} summary
+ *          cand_mean_ns: number, bridge_ns: number|null, base_no_steps?: boolean,
+ *          cand_no_steps?: boolean}|undefined} summary
  * @returns {Column|null}
  */
 function bridge_of(summary) {
@@ -141,7 +142,9 @@ function bridge_of(summary) {
   const base_ns = summary.base_step_ns - summary.base_mean_ns;
   const cand_ns = summary.cand_step_ns - summary.cand_mean_ns;
   if (base_ns === 0 && cand_ns === 0) return null;
-  return { key: "bridge", label: "Odd steps", full: "Odd steps: from the mean to the median step",
+  const [label, what] = summary.base_no_steps && summary.cand_no_steps
+    ? ["Odd runs", "recording"] : ["Odd steps", "step"];
+  return { key: "bridge", label, full: `${label}: from the mean to the median ${what}`,
     part: "bridge", base_ns, cand_ns, delta_ns: summary.bridge_ns, opens: null };
 }
 

@@ -12,7 +12,7 @@ import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
   from "../../charts/waterfall_model.mjs";
 import { TOP_LEVELS, use_compare_table } from "./compare_data.mjs";
 import { per_step } from "../run/lead_model.mjs";
-import { are_whole } from "./verdict_model.mjs";
+import { are_whole, has_repeats } from "./verdict_model.mjs";
 
 /** The bars with their categories, and everything below the current bar. */
 export function use_waterfall(query) {
@@ -56,7 +56,7 @@ function Level({ waterfall, names, summary }) {
   };
   const whole = are_whole(summary);
   const scope = path.length > 0 ? `${whole ? "Time" : "Mean step"} in ${row_label(path.at(-1))}`
-    : whole ? "Recording" : "Median step";
+    : !whole ? "Median step" : has_repeats(summary) ? "Median recording" : "Recording";
   const caption = `${scope}: ${time_text(level.base_ns, 4)} to ${
     time_text(level.cand_ns, 4)}. The columns sum to ${time_signed(level.delta_ns, 4)} exactly.`;
   const is_late = level !== asked || (columns.length === 0 && waterfall.inside.loading);
@@ -70,19 +70,29 @@ function Level({ waterfall, names, summary }) {
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
 }
 
+/** Why the parts do not sum to the medians; "" where one recording is compared with one. */
+function means_text(summary) {
+  if (!are_whole(summary)) {
+    return "Medians do not add up, so the parts are means over the steady steps of each run's "
+      + "representative rank. “Odd steps” is the difference between the mean and the median step, "
+      + "caused by a few unusual steps.";
+  }
+  return has_repeats(summary) ? "Medians do not add up, so the parts are means over the "
+    + "recordings of each side. “Odd runs” is the difference between the mean and the median "
+    + "recording, caused by a few unusual runs." : "";
+}
+
 /**
  * @param {{waterfall: ReturnType<typeof use_waterfall>, names: [string, string],
  *          summary: any}} props `summary` of the comparison
  */
 export function WaterfallCard({ waterfall, names, summary }) {
   const links = html`<${ExportLinks} links=${waterfall.links} />`;
-  const whole = are_whole(summary);
+  const foot = means_text(summary);
+  const per = per_step(are_whole(summary));
   return html`<${Card} title="Where the time went" actions=${links}
-      note=${`time${per_step(whole)}, in milliseconds where no unit is given; open a column to ${
-        ""}break it down`}>
+      note="time${per}, in milliseconds where no unit is given; open a column to break it down">
     <${Loaded} resource=${waterfall.resource}>${() =>
       html`<${Level} waterfall=${waterfall} names=${names} summary=${summary} />`}<//>
-    ${!whole && html`<p class="chart-foot">Medians do not add up, so the parts are means over the
-      steady steps of each run's representative rank. “Odd steps” is the difference between the mean
-      and the median step, caused by a few unusual steps.</p>`}<//>`;
+    ${foot && html`<p class="chart-foot">${foot}</p>`}<//>`;
 }

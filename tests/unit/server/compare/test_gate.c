@@ -83,6 +83,7 @@ static void add_run(struct fixture *f, int64_t cand, int64_t median_ns)
 struct judged_shift {
     double share, low, high, p_value, threshold;
     const char *verdict, *method;
+    bool no_steps[2]; // of base and candidate
 };
 
 static struct cell share_cell(double value)
@@ -108,6 +109,8 @@ static void add_summary(struct fixture *f, struct judged_shift shift)
                                 {"relevant_from_ns", I(1 * MS)},
                                 {"base_steps", I(10)},
                                 {"cand_steps", I(10)},
+                                {"base_no_steps", cell_bool(shift.no_steps[0])},
+                                {"cand_no_steps", cell_bool(shift.no_steps[1])},
                                 {"delta_mean_ns", I(delta_ns)},
                                 END};
     add(f, &f->report, &table_compare_summary, row);
@@ -357,6 +360,47 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
     tear_down(&f);
 }
 
+static void recordings_without_steps_are_called_that(void **state)
+{
+    (void)state;
+    static const struct {
+        bool base, cand, repeats;
+        const char *parts[3]; // of the lines
+    } rows[] = {
+        {false, false, true, {"a step of pr@1", "the mean step's", "0.05)"}},
+        {true, true, true, {"the recording of pr@1", "the mean recording's", "0.05)"}},
+        {true, true, false, {"the recording of pr@1", "the recording's", "0.05)"}},
+        {true,
+         false,
+         true,
+         {"a step of pr@1", "the mean step's",
+          "0.05); no step of the base is marked, so its whole recording counts as one"}},
+        {false,
+         true,
+         true,
+         {"a step of pr@1", "the mean step's",
+          "0.05); no step of the candidate is marked, so its whole recording counts as one"}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fixture f;
+        struct judged_shift shift = regression;
+        shift.no_steps[0] = rows[i].base;
+        shift.no_steps[1] = rows[i].cand;
+        set_up(&f);
+        add_repeats(&f);
+        if (!rows[i].repeats)
+            f.sides[0].run_count = f.sides[1].run_count = 1;
+        add_summary(&f, shift);
+        add_reason(&f, "operator", STR("aten::mm"), 30 * MS);
+        assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+        for (int line = 0; line < GATE_LINES; line++)
+            assert_non_null(strstr(f.answer.lines[line], rows[i].parts[line]));
+        assert_int_equal(strstr(f.answer.lines[2], "is marked") != NULL,
+                         rows[i].base != rows[i].cand);
+        tear_down(&f);
+    }
+}
+
 static void parts_that_go_against_the_difference_are_reported(void **state)
 {
     (void)state;
@@ -451,6 +495,7 @@ int main(void)
         cmocka_unit_test(the_same_run_on_both_sides_passes),
         cmocka_unit_test(the_sequential_test_says_what_it_still_needs),
         cmocka_unit_test(a_side_without_steps_is_undecided_and_says_so),
+        cmocka_unit_test(recordings_without_steps_are_called_that),
         cmocka_unit_test(parts_that_go_against_the_difference_are_reported),
         cmocka_unit_test(names_from_traces_can_command_no_terminal),
     };

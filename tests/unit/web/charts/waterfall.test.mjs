@@ -150,6 +150,10 @@ test("at the top a bridge leads from the means to the medians of the verdict", (
   const level = waterfall_level(tree, TOP_PLACE, summary);
   assert.equal(level.columns.at(-1).key, "bridge");
   assert.equal(level.columns.at(-1).delta_ns, 7);
+  assert.equal(level.columns.at(-1).full, "Odd steps: from the mean to the median step");
+  const whole = { ...summary, base_no_steps: true, cand_no_steps: true };
+  assert.equal(waterfall_level(tree, TOP_PLACE, whole).columns.at(-1).full,
+    "Odd runs: from the mean to the median recording");
   assert.equal(level.base_ns, summary.base_step_ns);
   assert.equal(level.cand_ns, summary.cand_step_ns);
   const same = { ...summary, base_step_ns: base_ns, cand_step_ns: cand_ns, bridge_ns: 0 };
