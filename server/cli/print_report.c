@@ -28,14 +28,15 @@ static void print_events(const struct table *summary, FILE *out)
             shown_plural(events), all ? "all" : count_text(linked).text);
 }
 
-// "no step is marked", or "10 steps (8 steady)".
+// "no step is marked", or "10 steps (8 steady)"; nothing without work on a device, where no step is
+// looked for.
 static void print_step_count(const struct report *report, FILE *out)
 {
     const struct table *summary = report_find(report, "summary");
     int64_t steps = table_i64(summary, 0, SUMMARY_STEP_COUNT, 0);
-    if (steps == 0 || trust_count(report, "no_steps"))
+    if (trust_count(report, "no_steps"))
         fputs(", no step is marked", out);
-    else
+    else if (steps > 0)
         fprintf(out, ", %s step%s (%s steady)", count_text(steps).text, shown_plural(steps),
                 count_text(table_i64(summary, 0, SUMMARY_STEADY_STEPS, 0)).text);
 }

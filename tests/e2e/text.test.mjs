@@ -88,6 +88,16 @@ test("of repeats without steps, the parts lead from the mean recording to the me
   assert.match(stdout, / 1\.109 +2\.109 +\+1\.000 {2}median recording\n/);
 });
 
+test("nothing is said of the steps of a trace without work on a device", async () => {
+  const file = join(temporary("text"), "trace.json");
+  const host = { ph: "X", pid: 1, tid: 1, ts: 1000, dur: 900 };
+  writeFileSync(file, JSON.stringify({ traceEvents: [
+    { ...host, cat: "user_annotation", name: "ProfilerStep#1" },
+    { ...host, cat: "cpu_op", name: "aten::mm", dur: 5 }] }));
+  const { stdout } = await analyze(file);
+  assert.match(stdout, /, no device events\n/);
+});
+
 test("missing ranks and a rank that two files claim are reported", async () => {
   const files = await generate(2, "--world", "4");
   const { stdout, stderr } = await analyze(...files, files[0]);
