@@ -21,7 +21,8 @@ struct section {
 static const struct section sections[] = {
     {"breakdown", &table_run_breakdown, ALL},
     {"step_stats", &table_run_step_stats, ALL},
-    {"findings", &table_run_findings, {.limit = 5}},
+    // All, few as they are: which matter most is said by their severity, not by their costs alone.
+    {"findings", &table_run_findings, ALL},
     {"trust",
      &table_run_trust,
      {.filters = {{{"severity", 8}, {"warning", 7}}, {{"severity", 8}, {"error", 5}}},

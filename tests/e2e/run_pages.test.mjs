@@ -306,6 +306,21 @@ test("the overview tells the peak of memory, the same as the page of memory", ()
     assert.match(await page.locator(".kpi", { hasText: "Step p50" }).innerText(), /p95 [\d.]+/);
   }));
 
+test("what to fix first begins with what is most severe, though many others cost more", () =>
+  on_page({}, async (page) => {
+    const plants = ["starvation", "pageable_copies", "fp32_gemm", "bad_gemm", "launch_bound",
+      "exposed_comm"].flatMap((plant) => ["--plant", plant]);
+    const leak = ["--ranks", "1", "--steps", "16", "--layers", "2", "--memory", "--leak",
+      "134217728"];
+    const { id } = await server.analyzed("leaking", (await generate([...leak, ...plants])).files);
+    await visit(page, `/runs/${id}`);
+    const titles = page.locator(".card", { hasText: "Fix first" }).locator(".finding");
+    await titles.first().waitFor();
+    assert.equal(await titles.count(), 5);
+    assert.match(await titles.first().innerText(), /grow|leak/i);
+    assert.match(await page.locator(".lead-why").first().innerText(), /grow|leak/i);
+  }));
+
 test("a run of one rank holds it against no other, and keeps each sign with its number", () =>
   on_page({}, async (page) => {
     await visit(page, run_url("bare", ""));

@@ -50,6 +50,14 @@ export function part_findings(findings, dismissals) {
   };
 }
 
+const MOST_FIRST = 5;
+
+/** What to fix first: the same order, without dismissed findings. */
+export function first_findings(findings, dismissals) {
+  const { large, small } = part_findings(findings, dismissals);
+  return [...large, ...small].slice(0, MOST_FIRST);
+}
+
 const plain = (words) => words.replaceAll("_", " ");
 
 // Of items whose names do not say what is lacking.

@@ -18,7 +18,7 @@ import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
 import { Due } from "../said/promises.mjs";
 import { FindingList } from "./finding_card.mjs";
-import { affected_text, part_findings } from "./finding_model.mjs";
+import { affected_text, first_findings, part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
 import { fullest_device } from "../memory/memory_model.mjs";
 import { snapshot_choices, snapshot_lead } from "../memory/snapshot_model.mjs";
@@ -194,14 +194,13 @@ function Which({ run, ranks, step_ns, whole }) {
 
 /** What to fix first, among findings that are not dismissed. */
 function FixFirst({ run, data }) {
-  const { findings, summary: { findings: total } } = data;
+  const { findings } = data;
   const { items, resource } = use_dismissals(run);
-  const { large, small, dismissed } = part_findings(findings, items);
-  const shown = [...large, ...small];
-  const nothing = dismissed.length === 0 ? undefined : "The costliest findings have been "
-    + "dismissed.";
+  const shown = first_findings(findings, items);
+  const nothing = findings.length > 0 ? "All findings have been dismissed." : undefined;
+  const some = `${shown.length} of ${findings.length}, most severe first`;
   return html`<${Card} title="Fix first" href=${run_path(run, "findings")}
-    note=${total > shown.length ? `${shown.length} of ${total}, most severe first` : ""}>
+    note=${findings.length > shown.length ? some : ""}>
     ${!resource.loading && html`<${FindingList} run=${run} findings=${shown} all=${findings}
       nothing=${nothing} whole=${is_whole(data)} />`}<//>`;
 }

@@ -2,8 +2,9 @@
 // Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { affected_text, cost_text, excess_text, facts_of, gain_text, kernel_of_evidence, op_pieces,
-  overlap_text, own_share, part_findings, questions_of, saving_of, trial_of, unjudged, with_gains }
+import { affected_text, cost_text, excess_text, facts_of, first_findings, gain_text,
+  kernel_of_evidence, op_pieces, overlap_text, own_share, part_findings, questions_of, saving_of,
+  trial_of, unjudged, with_gains }
   from "../../../../../web/views/overview/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -28,6 +29,16 @@ test("findings come by severity, then by what fixing each brings, or costs by it
   const { large } = part_findings([launches, info, held_up, copies, waiting, bubble, idle], []);
   assert.deepEqual(rules(large),
     ["idle", "held_up", "bubble", "waiting", "copies", "launches"]);
+});
+
+test("the five that matter most come first, also without a cost; dismissed ones do not", () => {
+  const leak = { ...info, rule: "memory_leak", id: "memory_leak", severity: "high" };
+  const all = [9, 8, 7, 6, 5, 4].map((cost) => finding(`costs_${cost}`, cost, cost));
+  assert.deepEqual(rules(first_findings([...all, tiny, leak, info], [])),
+    ["memory_leak", "costs_9", "costs_8", "costs_7", "costs_6"]);
+  assert.deepEqual(rules(first_findings([...all.slice(3), leak, tiny],
+    [{ finding: "costs_5", reason: "", created: "" }])),
+  ["memory_leak", "costs_6", "costs_4", "tiny"]);
 });
 
 test("small findings fold away", () => {
