@@ -4,9 +4,10 @@
 // By the format of a file; what is in none of these speaks of the job.
 const PAGES = [
   { key: "collectives", label: "Communication", formats: ["nccl-tests", "nccl-tests-json",
-    "nccl-inspector", "nccl-ras-json", "nvidia-smi-topo", "ibstat", "perftest"] },
+    "nccl-inspector", "nccl-ras-json", "nvbandwidth", "nvbandwidth-json", "nvidia-smi-topo",
+    "ibstat", "perftest"] },
   { key: "memory", label: "Memory", formats: ["memory-snapshot"] },
-  { key: "kernels", label: "Kernels", formats: ["ncu-csv"] },
+  { key: "kernels", label: "Kernels", formats: ["ncu-csv", "rocprof-csv"] },
 ];
 const JOB = { key: "training", label: "Training" };
 const DATA = { key: "data", label: "Data" };
