@@ -29,6 +29,21 @@ static json_t *step_json(json_t *summary)
     return step;
 }
 
+// Where what is called a step is all that was recorded.
+static void set_no_steps(json_t *answer, json_t *summary)
+{
+    bool base = json_is_true(json_object_get(summary, "base_no_steps"));
+    bool cand = json_is_true(json_object_get(summary, "cand_no_steps"));
+    if (!base && !cand)
+        return;
+    json_object_set_new(answer, "no_steps",
+                        json_sprintf("no step of %s is marked: all that was recorded counts as one "
+                                     "step",
+                                     base && cand ? "either side"
+                                     : base       ? "the base"
+                                                  : "the candidate"));
+}
+
 static void set_verdict(json_t *answer, json_t *summary)
 {
     const char *verdict = text_in(summary, "verdict");
@@ -36,6 +51,7 @@ static void set_verdict(json_t *answer, json_t *summary)
     json_object_set_new(answer, "says",
                         mcp_sentence(json_object_get(summary, "verdict_text"), VERDICT_MAX));
     json_object_set_new(answer, "step", step_json(summary));
+    set_no_steps(answer, summary);
     if (verdict && strcmp(verdict, "noise unknown") == 0)
         mcp_set_cannot(answer, "whether the difference is real",
                        "there are too few repeats to know the noise between runs; gate says how "

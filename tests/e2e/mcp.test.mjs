@@ -136,6 +136,15 @@ test("an overview says what its shares leave out, and where no step is marked", 
   assert.deepEqual([marked.shares, marked.no_steps], [undefined, undefined]);
 });
 
+test("a comparison says of which side no step is marked", async () => {
+  const no_steps = async (base, cand) =>
+    (await ask_tool(server, "compare", { base, cand })).no_steps;
+  assert.match(await no_steps("whole", "whole"), /of either side is marked: all/);
+  assert.match(await no_steps("whole", "base@1"), /of the base is marked/);
+  assert.match(await no_steps("base@1", "whole"), /of the candidate is marked/);
+  assert.equal(await no_steps("base@1", "late"), undefined);
+});
+
 test("a comparison names the operator and its verdict", async () => {
   const sides = { base: "base@*", cand: "slow@*" };
   const { verdict, step, largest_parts } = await ask_tool(server, "compare", sides);
