@@ -150,8 +150,9 @@ static void print_bars(const struct gate_question *question, FILE *out)
 
 static void print_reason(const struct table *reasons, size_t row, FILE *out)
 {
-    bool unrecorded = table_is(reasons, row, COMPARE_REASONS_TITLE, STR("unrecorded"));
-    bool idle = table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause")) && !unrecorded;
+    bool cause = table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause"));
+    bool unrecorded = cause && table_is(reasons, row, COMPARE_REASONS_TITLE, STR("unrecorded"));
+    bool idle = cause && !unrecorded;
     fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(reasons, row, COMPARE_REASONS_BASE_NS),
             shown_ms(reasons, row, COMPARE_REASONS_CAND_NS),
             shown_ms(reasons, row, COMPARE_REASONS_DELTA_NS));

@@ -78,7 +78,7 @@ test("of repeats without steps, the parts lead from the mean recording to the me
   const side = (name, durations) => durations.map((dur, i) => {
     const file = join(folder, `${name}${i}.json`);
     writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a", 1),
-      { ...kernel("b", 10), dur }] }));
+      { ...kernel("unrecorded", 10), dur }] }));
     return file;
   }).join();
   const { stdout } = await run(stepscope_bin(), ["compare", side("base", [1000, 1100, 2000]),
@@ -86,6 +86,7 @@ test("of repeats without steps, the parts lead from the mean recording to the me
   assert.match(stdout, /\(2\.11\sms against\s1\.11\sms\)/);
   assert.match(stdout, / 1\.376 +3\.042 +\+1\.667 {2}mean recording\n/);
   assert.match(stdout, / 1\.109 +2\.109 +\+1\.000 {2}median recording\n/);
+  assert.match(stdout, / unrecorded, 100 % of all losses\n/, "the name of a kernel, no cause");
 });
 
 test("nothing is said of the steps of a trace without work on a device", async () => {
