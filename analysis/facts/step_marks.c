@@ -126,6 +126,14 @@ static bool has_word(struct str name, struct str start)
     return false;
 }
 
+// Parts of steps, and steps before those that count.
+static bool says_other(struct str name)
+{
+    return str_contains_nocase(name, STR("micro")) || str_contains_nocase(name, STR("warm")) ||
+           (str_contains_nocase(name, STR("backward")) &&
+            !str_contains_nocase(name, STR("forward")));
+}
+
 // Whether a name says that it is a step, which may contain other numbers each time: "iteration 5",
 // vLLM's "execute_context_1(512)_generation_0(0)", SGLang's "scheduler.run_batch".
 static bool says_step(struct str name)
@@ -133,27 +141,49 @@ static bool says_step(struct str name)
     return name.len <= NUMBERED_MAX &&
            (str_contains_nocase(name, STR("step")) || has_word(name, STR("iter")) ||
             str_starts_with(name, STR("execute_")) || str_ends_with(name, STR("run_batch"))) &&
-           !str_contains_nocase(name, STR("micro"));
+           !says_other(name);
 }
 
 // SGLang's "step[DECODE bs=8]", ATOM's "prefill[bs=2 tok=512]": steps of all kinds are one family.
-static bool is_pass(struct str name)
+static bool says_pass(struct str name)
 {
-    return str_starts_with(name, STR("step[")) || str_starts_with(name, STR("prefill[")) ||
-           str_starts_with(name, STR("decode["));
+    static const char *const starts[] = {"step[", "prefill[", "decode[", "eager_decode["};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        struct str start = str_of(starts[i]);
+        if (str_starts_with(name, start) && name.len > start.len)
+            return isalpha((unsigned char)name.at[start.len]) && str_ends_with(name, STR("]"));
+    }
+    return false;
+}
+
+enum { SAYS_UNKNOWN, SAYS_NOTHING, SAYS_STEP, SAYS_PASS };
+
+// A search among the annotations, whose names are looked at once.
+struct search {
+    const struct facts *facts;
+    uint8_t *says; // by text
+};
+
+static unsigned says_of(const struct search *search, str_id name)
+{
+    struct str text = trace_text(search->facts->trace, name);
+    if (search->says[name] == SAYS_UNKNOWN)
+        search->says[name] = says_pass(text)   ? SAYS_PASS
+                             : says_step(text) ? SAYS_STEP
+                                               : SAYS_NOTHING;
+    return search->says[name];
 }
 
 // What the annotations of all steps have in common: the name, without the numbers if it says step.
 // b is 0 if it does not.
-static struct group_key family_of(const struct trace *trace, str_id name)
+static struct group_key family_of(const struct search *search, str_id name)
 {
-    struct str text = trace_text(trace, name);
+    struct str text = trace_text(search->facts->trace, name);
+    unsigned says = says_of(search, name);
     char bare[NUMBERED_MAX];
     size_t len = 0;
-    if (is_pass(text))
-        return (struct group_key){1, 2};
-    if (!says_step(text))
-        return (struct group_key){name, 0};
+    if (says != SAYS_STEP)
+        return says == SAYS_PASS ? (struct group_key){1, 2} : (struct group_key){name, 0};
     for (size_t i = 0; i < text.len; i++)
         if (!str_is_digit(text.at[i]))
             bare[len++] = text.at[i];
@@ -162,16 +192,17 @@ static struct group_key family_of(const struct trace *trace, str_id name)
     return (struct group_key){hash_bytes(bare, len), 1};
 }
 
-static bool is_of(const struct trace *trace, const struct group_key *family, str_id name)
+static bool is_of(const struct search *search, const struct group_key *family, str_id name)
 {
-    struct group_key key = family_of(trace, name);
+    struct group_key key = family_of(search, name);
     return key.a == family->a && key.b == family->b;
 }
 
 // The annotations of one kind, or of one family (source MARKS_REPEATED).
-static bool gather(const struct facts *facts, uint32_t count, const struct group_key *family,
+static bool gather(const struct search *search, uint32_t count, const struct group_key *family,
                    struct step_marks *marks, struct err *err)
 {
+    const struct facts *facts = search->facts;
     const struct trace *trace = facts->trace;
     size_t size = 2 * (size_t)count * sizeof(struct keyed);
     struct keyed *items = budget_alloc(facts->budget, size, err);
@@ -180,7 +211,7 @@ static bool gather(const struct facts *facts, uint32_t count, const struct group
     uint32_t found = 0;
     for (uint32_t e = next_annotation(trace, 0); e < trace->event_count && found < count;
          e = next_annotation(trace, e + 1))
-        if (family ? is_of(trace, family, trace->name[e])
+        if (family ? is_of(search, family, trace->name[e])
                    : fits(facts, marks->source, trace_text(trace, trace->name[e])))
             items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
     bool ok = order_marks(facts, items, found, marks, err);
@@ -188,16 +219,16 @@ static bool gather(const struct facts *facts, uint32_t count, const struct group
     return ok;
 }
 
-static bool gather_family(const struct facts *facts, const struct group_key *family,
+static bool gather_family(const struct search *search, const struct group_key *family,
                           struct step_marks *marks, struct err *err)
 {
-    const struct trace *trace = facts->trace;
+    const struct trace *trace = search->facts->trace;
     uint32_t count = 0;
     for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
          e = next_annotation(trace, e + 1))
-        count += is_of(trace, family, trace->name[e]);
+        count += is_of(search, family, trace->name[e]);
     *marks = (struct step_marks){.source = MARKS_REPEATED};
-    return gather(facts, count, family, marks, err);
+    return gather(search, count, family, marks, err);
 }
 
 // --- what annotations cover on the host ---------------------------------------------------------
@@ -223,15 +254,16 @@ static void cover(struct repeated *sum, int64_t dur_ns)
         sum->covered_ns = INT64_MAX;
 }
 
-static bool pass_track(const struct trace *trace, const struct track *track,
+static bool pass_track(const struct search *search, const struct track *track,
                        struct families *families, enum pass pass, struct err *err)
 {
+    const struct trace *trace = search->facts->trace;
     int64_t busy_until_ns = INT64_MIN;
     for (uint32_t i = 0; i < track->count; i++) {
         uint32_t event = track->first + i, index;
         if (trace->kind[event] != EVENT_ANNOTATION || trace->begin_ns[event] < busy_until_ns)
             continue;
-        struct group_key family = family_of(trace, trace->name[event]);
+        struct group_key family = family_of(search, trace->name[event]);
         if (families->steps && !family.b)
             continue;
         if (!groups_index(&families->names, family.a, family.b, &index, err))
@@ -247,12 +279,13 @@ static bool pass_track(const struct trace *trace, const struct track *track,
     return true;
 }
 
-static bool pass_all(const struct trace *trace, struct families *families, enum pass pass,
+static bool pass_all(const struct search *search, struct families *families, enum pass pass,
                      struct err *err)
 {
+    const struct trace *trace = search->facts->trace;
     for (uint32_t t = 0; t < trace->track_count; t++)
         if (trace->tracks[t].family == TRACK_HOST &&
-            !pass_track(trace, &trace->tracks[t], families, pass, err))
+            !pass_track(search, &trace->tracks[t], families, pass, err))
             return false;
     return true;
 }
@@ -262,17 +295,18 @@ static size_t sums_size(const struct families *families)
     return families->names.count * sizeof *families->sums;
 }
 
-static bool families_make(const struct facts *facts, struct families *families, struct err *err)
+static bool families_make(const struct search *search, struct families *families, struct err *err)
 {
-    groups_init(&families->names, facts->budget);
-    if (!pass_all(facts->trace, families, PASS_NAMES, err))
+    struct budget *budget = search->facts->budget;
+    groups_init(&families->names, budget);
+    if (!pass_all(search, families, PASS_NAMES, err))
         return false;
-    families->sums = budget_alloc(facts->budget, sums_size(families), err);
+    families->sums = budget_alloc(budget, sums_size(families), err);
     if (!families->sums)
         return false;
     memset(families->sums, 0, sums_size(families));
-    return (!families->steps || pass_all(facts->trace, families, PASS_COUNTS, err)) &&
-           pass_all(facts->trace, families, PASS_COVERS, err);
+    return (!families->steps || pass_all(search, families, PASS_COUNTS, err)) &&
+           pass_all(search, families, PASS_COVERS, err);
 }
 
 static void families_free(const struct facts *facts, struct families *families)
@@ -299,14 +333,15 @@ static bool take_most(struct families *families, int64_t least_ns, struct group_
     return true;
 }
 
-static bool find_covering(const struct facts *facts, struct step_marks *marks, struct err *err)
+static bool find_covering(const struct search *search, struct step_marks *marks, struct err *err)
 {
+    const struct facts *facts = search->facts;
     struct families families = {0};
     struct group_key family = {0};
-    bool ok = families_make(facts, &families, err);
+    bool ok = families_make(search, &families, err);
     if (ok &&
         take_most(&families, (facts->end_ns - facts->begin_ns) / 100 * COVER_PERCENT, &family))
-        ok = gather_family(facts, &family, marks, err);
+        ok = gather_family(search, &family, marks, err);
     families_free(facts, &families);
     return ok;
 }
@@ -333,17 +368,17 @@ static bool launch_most(const struct facts *facts, const struct step_marks *mark
 }
 
 // Where the host runs ahead of the device, as with graphs, its steps cover little time.
-static bool find_launching(const struct facts *facts, struct step_marks *marks, struct err *err)
+static bool find_launching(const struct search *search, struct step_marks *marks, struct err *err)
 {
     struct families families = {.steps = true};
     struct group_key family = {0};
     struct step_marks found = {0};
-    bool ok = families_make(facts, &families, err), most = false;
+    bool ok = families_make(search, &families, err), most = false;
     for (int i = 0; ok && !most && i < CANDIDATES && take_most(&families, -1, &family); i++) {
-        ok = gather_family(facts, &family, &found, err);
-        most = ok && launch_most(facts, &found);
+        ok = gather_family(search, &family, &found, err);
+        most = ok && launch_most(search->facts, &found);
     }
-    families_free(facts, &families);
+    families_free(search->facts, &families);
     if (most)
         *marks = found;
     return ok;
@@ -351,8 +386,14 @@ static bool find_launching(const struct facts *facts, struct step_marks *marks, 
 
 static bool find_repeated(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
-    return find_covering(facts, marks, err) &&
-           ((marks->count && launch_most(facts, marks)) || find_launching(facts, marks, err));
+    size_t size = facts->trace->strings.count;
+    struct search search = {facts, budget_zalloc(facts->budget, size, err)};
+    if (!search.says)
+        return false;
+    bool ok = find_covering(&search, marks, err) &&
+              ((marks->count && launch_most(facts, marks)) || find_launching(&search, marks, err));
+    budget_free(facts->budget, search.says, size);
+    return ok;
 }
 
 bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)
@@ -364,7 +405,7 @@ bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct
         if (count == 0)
             continue;
         marks->source = source;
-        return gather(facts, count, NULL, marks, err);
+        return gather(&(struct search){facts, NULL}, count, NULL, marks, err);
     }
     return find_repeated(facts, marks, err);
 }

@@ -330,7 +330,26 @@ static void only_names_that_say_step_may_differ(void **state)
         steps_with((const char *const[3]){"trainIter 0", "trainIter 1", "trainIter 2"}), 3);
     assert_int_equal(
         steps_with((const char *const[3]){"micro_step 0", "micro_step 1", "micro_step 2"}), 0);
+    assert_int_equal(
+        steps_with((const char *const[3]){"Warm-up Step 1", "Warm-up Step 2", "Warm-up Step 3"}),
+        0);
     assert_int_equal(steps_with((const char *const[3]){"step a", "step b", "step c"}), 0);
+}
+
+// A forced decode of ATOM is a pass like others. What is written like one, but is a part of a
+// numbered step, is none.
+static void passes_of_all_kinds_are_steps(void **state)
+{
+    (void)state;
+    assert_int_equal(steps_with((const char *const[3]){"prefill[bs=1 tok=9 ctx=[4, 5]]",
+                                                       "decode[bs=117/128 tok=117 d=117]",
+                                                       "eager_decode[bs=1 tok=1 ctx=9]"}),
+                     3);
+    assert_int_equal(steps_with((const char *const[3]){"step[1] forward", "step[1] backward",
+                                                       "step[2] forward"}),
+                     0);
+    assert_int_equal(steps_with((const char *const[3]){"step[1]", "step[2]", "step[3]"}), 3);
+    assert_int_equal(steps_with((const char *const[3]){"step[", "step[a", "decode[]"}), 0);
 }
 
 // An engine's host runs ahead: a step of 100 ns is a graph launched in 4 ns, after which it waits
@@ -387,6 +406,9 @@ static void steps_that_only_launch_must_say_so_and_launch_most(void **state)
     assert_int_equal(steps_that_launch("optimizer_step", NULL, 30), 0);
     assert_int_equal(steps_that_launch("layer", NULL, 20), 0);
     assert_int_equal(steps_that_launch("micro_step", NULL, 20), 0);
+    assert_int_equal(steps_that_launch("warmup_step", NULL, 20), 0);
+    assert_int_equal(steps_that_launch("backward_step", NULL, 20), 0);
+    assert_int_equal(steps_that_launch("forward_backward_step", NULL, 20), 4);
 }
 
 static void optimizer_marks_leave_the_last_step_open(void **state)
@@ -499,6 +521,7 @@ int main(void)
         cmocka_unit_test(a_chosen_range_marks_steps_whatever_lies_inside_or_around),
         cmocka_unit_test(numbers_in_the_name_of_a_step_may_differ),
         cmocka_unit_test(only_names_that_say_step_may_differ),
+        cmocka_unit_test(passes_of_all_kinds_are_steps),
         cmocka_unit_test(steps_that_only_launch_are_known_by_what_they_launch),
         cmocka_unit_test(steps_that_only_launch_must_say_so_and_launch_most),
         cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
