@@ -4,24 +4,36 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// What rocprof-sys records of the host: functions of the program, ranges, and calls of libraries.
+// What rocprof-sys records of the host: functions of the program, ranges, calls of libraries, and
+// the functions of call stacks that it samples, each from one sample to the next.
 static const struct {
     const char *domain;
     enum event_kind kind;
 } host_domains[] = {
-    {"host", EVENT_ANNOTATION}, {"user", EVENT_ANNOTATION}, {"kokkos", EVENT_ANNOTATION},
-    {"ompt", EVENT_ANNOTATION}, {"mpi", EVENT_ANNOTATION},  {"python", EVENT_PYTHON},
-    {"pthread", EVENT_OS_CALL},
+    {"host", EVENT_ANNOTATION},      {"user", EVENT_ANNOTATION},
+    {"kokkos", EVENT_ANNOTATION},    {"mpi", EVENT_ANNOTATION},
+    {"python", EVENT_PYTHON},        {"pthread", EVENT_OS_CALL},
+    {"timer_sampling", EVENT_OTHER}, {"overflow_sampling", EVENT_OTHER},
 };
+
+static bool has_word(struct str domain, const char *const words[], size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_contains_nocase(domain, str_of(words[i])))
+            return true;
+    return false;
+}
 
 enum event_kind rocm_call_kind(struct str domain)
 {
+    static const char *const libraries[] = {"marker",    "rccl",    "ompt",
+                                            "rocdecode", "rocjpeg", "vaapi"};
     for (size_t i = 0; i < sizeof host_domains / sizeof *host_domains; i++)
         if (str_equal(domain, str_of(host_domains[i].domain)))
             return host_domains[i].kind;
-    if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
+    if (has_word(domain, libraries, sizeof libraries / sizeof *libraries))
         return EVENT_ANNOTATION;
-    if (str_starts_with(domain, STR("KFD")))
+    if (str_contains_nocase(domain, STR("kfd")))
         return EVENT_OS_CALL;
     return str_contains_nocase(domain, STR("hsa")) ? EVENT_DRIVER : EVENT_RUNTIME;
 }

@@ -7,8 +7,8 @@
 #include "ingest/trace/event_record.h"
 
 // The kind of a call by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", "MARKER_CORE_API", ...
-// "KFD_PAGE_MIGRATE" is of the driver in the kernel, which reports it on the process's first thread
-// though that did not call it.
+// "KFD_PAGE_MIGRATE", or "rocm_kfd_page_migrate", is of the driver in the kernel, which reports it
+// on the process's first thread though that did not call it.
 enum event_kind rocm_call_kind(struct str domain);
 
 // The name of a kernel without the ending that marks a kernel's descriptor: "gemm" of "gemm.kd" and

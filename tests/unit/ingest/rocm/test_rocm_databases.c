@@ -106,17 +106,21 @@ static void copies_have_a_row_by_direction_and_stream(void **state)
     foreign_close(&file);
 }
 
+// As rocprofv3 and rocprof-sys write it.
 static void what_the_driver_did_is_no_call_of_hip(void **state)
 {
     (void)state;
     struct foreign_file file = {0};
     foreign_open(&file,
                  ROCPD_3("")
-                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'KFD_PAGE_MIGRATE');"
-                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}');"
-                                   "INSERT INTO rocpd_region VALUES (9, 55, 2000, 2100, 3, 60);");
+                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'KFD_PAGE_MIGRATE'), "
+                                   "(51, 'rocm_kfd_page_fault');"
+                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}'), "
+                                   "(61, 51, 0, '{}');"
+                                   "INSERT INTO rocpd_region VALUES (9, 55, 2000, 2100, 3, 60), "
+                                   "(10, 55, 2200, 2300, 3, 61);");
     assert_int_equal(foreign_count(file.traces[0], EVENT_RUNTIME), 1);
-    assert_int_equal(foreign_count(file.traces[0], EVENT_OS_CALL), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_OS_CALL), 2);
     foreign_close(&file);
 }
 
@@ -139,6 +143,28 @@ static void functions_of_the_program_are_no_calls_of_hip(void **state)
     assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 2);
     assert_int_equal(foreign_count(trace, EVENT_PYTHON), 1);
     assert_int_equal(foreign_count(trace, EVENT_OS_CALL), 1);
+    foreign_close(&file);
+}
+
+// Nor are the functions that rocprof-sys samples, and calls of libraries.
+static void samples_and_calls_of_libraries_are_no_calls_of_hip(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("")
+                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'timer_sampling'), "
+                                   "(51, 'overflow_sampling'), (52, 'rocm_ompt_api'), "
+                                   "(53, 'rocm_rocdecode_api'), (54, 'main');"
+                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}'), "
+                                   "(61, 51, 0, '{}'), (62, 52, 0, '{}'), (63, 53, 0, '{}');"
+                                   "INSERT INTO rocpd_region VALUES (9, 55, 10, 9900, 54, 60), "
+                                   "(10, 55, 20, 9800, 54, 61), (11, 55, 30, 40, 54, 62), "
+                                   "(12, 55, 2000, 2100, 3, 63);");
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(foreign_count(trace, EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 3);
+    assert_int_equal(foreign_count(trace, EVENT_OTHER), 2);
     foreign_close(&file);
 }
 
@@ -433,6 +459,7 @@ int main(void)
         cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
         cmocka_unit_test(what_the_driver_did_is_no_call_of_hip),
         cmocka_unit_test(functions_of_the_program_are_no_calls_of_hip),
+        cmocka_unit_test(samples_and_calls_of_libraries_are_no_calls_of_hip),
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
