@@ -16,7 +16,7 @@ struct rpd {
     struct table_reader tables;
     struct trace_builder *builder;
     struct figures *figures;
-    struct text_table strings, args;                  // args: since schema 3
+    struct text_table strings, args;                  // args: of markers, since schema 3
     struct id_table api_of_op, copied, grids, blocks; // the last three by call
 };
 
@@ -132,11 +132,16 @@ static bool intern_call(struct rpd *rpd, const struct rows *rows, bool marker, s
     return text_table_intern(apart ? &rpd->args : &rpd->strings, rpd->builder, text, name, err);
 }
 
+// Its text is the argument.
+static bool is_marker(const struct rpd *rpd, const struct rows *rows, unsigned name)
+{
+    return str_equal(text_at(rpd, rows, name), STR("UserMarker"));
+}
+
 static bool take_api(void *context, const struct rows *rows, struct err *err)
 {
     struct rpd *rpd = context;
-    // Its text is the argument.
-    bool marker = str_equal(text_at(rpd, rows, API_NAME), STR("UserMarker"));
+    bool marker = is_marker(rpd, rows, API_NAME);
     struct event_record record =
         event_record_of(marker ? EVENT_ANNOTATION : kind_of_call(rpd, rows));
     figures_add(rpd->figures, 1, "api_calls");
@@ -187,6 +192,47 @@ static bool take_monitor(void *context, const struct rows *rows, struct err *err
            trace_builder_count(rpd->builder, &record, err);
 }
 
+// --- arguments ----------------------------------------------------------------------------------
+
+struct marker_args {
+    struct rpd *rpd;
+    struct id_table ids;
+};
+
+enum { MARKER_NAME, MARKER_ARGS };
+
+static bool take_marker(void *context, const struct rows *rows, struct err *err)
+{
+    struct marker_args *args = context;
+    struct id_row row = {rows_i64_or(rows, MARKER_ARGS, -1), {ID_NONE, ID_NONE, ID_NONE}};
+    return !is_marker(args->rpd, rows, MARKER_NAME) || id_table_add(&args->ids, &row, err);
+}
+
+static bool take_args(void *context, const struct rows *rows, struct err *err)
+{
+    struct marker_args *args = context;
+    struct str text;
+    int64_t id;
+    return !rows_i64(rows, 0, &id) || !rows_text(rows, 1, &text) ||
+           !id_table_find(&args->ids, id) || text_table_add(&args->rpd->args, id, text, err);
+}
+
+// Those of markers only: each call of PyTorch has some, with sizes and stacks.
+static bool load_args(struct rpd *rpd, struct err *err)
+{
+    struct database *database = rpd->tables.database;
+    struct marker_args args = {rpd, {.budget = rpd->tables.input->budget}};
+    rpd->args.ids.budget = args.ids.budget;
+    if (!database_has(database, ARGS_TABLE))
+        return true;
+    bool ok = rows_each(database, "rocpd_api", "apiName_id args_id", take_marker, &args, err);
+    id_table_sort(&args.ids);
+    ok = ok && rows_each(database, ARGS_TABLE, "id string", take_args, &args, err);
+    text_table_sort(&rpd->args);
+    id_table_free(&args.ids);
+    return ok;
+}
+
 // --- the file -----------------------------------------------------------------------------------
 
 static bool load_ids(struct rpd *rpd, struct id_table *ids, const char *table, const char *columns,
@@ -199,8 +245,7 @@ static bool load_tables(struct rpd *rpd, struct err *err)
 {
     return text_table_load(&rpd->strings, rpd->tables.input->budget, rpd->tables.database,
                            "rocpd_string", "id string", err) &&
-           text_table_load(&rpd->args, rpd->tables.input->budget, rpd->tables.database, ARGS_TABLE,
-                           "id string", err) &&
+           load_args(rpd, err) &&
            load_ids(rpd, &rpd->api_of_op, "rocpd_api_ops", "op_id api_id", err) &&
            load_ids(rpd, &rpd->copied, "rocpd_copyapi", "api_ptr_id size", err) &&
            load_ids(rpd, &rpd->grids, "rocpd_kernelapi", "api_ptr_id gridX gridY gridZ", err) &&

@@ -434,6 +434,20 @@ static void rpd_says_what_a_call_is_since_schema_3(void **state)
     foreign_close(&file);
 }
 
+// Each call of PyTorch has arguments that no other has.
+static void arguments_of_calls_that_are_no_markers_take_no_memory(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, RPD_3 "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n "
+                              "WHERE i < 400) INSERT INTO rocpd_ustring SELECT i, "
+                              "printf('%.*c', 100000, '{') FROM n;");
+    assert_int_equal(file.count, 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_ANNOTATION), 2);
+    assert_in_range(file.budget.peak, 1, 20000000); // of 30 MB
+    foreign_close(&file);
+}
+
 // Its list of tables is whole, and a page of it is not.
 static void a_cut_database_is_said_to_be_cut(void **state)
 {
@@ -469,6 +483,7 @@ int main(void)
         cmocka_unit_test(allocations_and_counters_are_read),
         cmocka_unit_test(rpd_links_operations_to_calls),
         cmocka_unit_test(rpd_says_what_a_call_is_since_schema_3),
+        cmocka_unit_test(arguments_of_calls_that_are_no_markers_take_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
