@@ -44,20 +44,26 @@ static bool fits(const struct facts *facts, enum mark_source source, struct str 
     return false;
 }
 
-// Annotations in column order, each passed to the visitor.
-static uint32_t next_annotation(const struct trace *trace, uint32_t event)
+// The next event of a kind, in column order.
+static uint32_t next_of(const struct trace *trace, enum event_kind kind, uint32_t event)
 {
-    while (event < trace->event_count && trace->kind[event] != EVENT_ANNOTATION)
+    while (event < trace->event_count && trace->kind[event] != kind)
         event++;
     return event;
 }
 
-static uint32_t count_fitting(const struct facts *facts, enum mark_source source)
+static uint32_t next_annotation(const struct trace *trace, uint32_t event)
+{
+    return next_of(trace, EVENT_ANNOTATION, event);
+}
+
+static uint32_t count_fitting(const struct facts *facts, enum event_kind kind,
+                              enum mark_source source)
 {
     const struct trace *trace = facts->trace;
     uint32_t count = 0;
-    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count;
-         e = next_annotation(trace, e + 1))
+    for (uint32_t e = next_of(trace, kind, 0); e < trace->event_count;
+         e = next_of(trace, kind, e + 1))
         count += fits(facts, source, trace_text(trace, trace->name[e]));
     return count;
 }
@@ -65,7 +71,7 @@ static uint32_t count_fitting(const struct facts *facts, enum mark_source source
 bool step_marks_missed(const struct facts *facts)
 {
     bool chosen = facts->options && facts->options->step_pattern;
-    return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
+    return chosen && count_fitting(facts, EVENT_ANNOTATION, MARKS_CHOSEN) == 0;
 }
 
 // Whether two marks belong to the same step, as may happen with two threads: most of the shorter
@@ -198,19 +204,27 @@ static bool is_of(const struct search *search, const struct group_key *family, s
     return key.a == family->a && key.b == family->b;
 }
 
-// The annotations of one kind, or of one family (source MARKS_REPEATED).
-static bool gather(const struct search *search, uint32_t count, const struct group_key *family,
+// Which events are marks: annotations of a family (source MARKS_REPEATED), or those that fit the
+// source.
+struct wanted {
+    enum event_kind kind;
+    uint32_t count;
+    const struct group_key *family;
+};
+
+static bool gather(const struct search *search, const struct wanted *wanted,
                    struct step_marks *marks, struct err *err)
 {
     const struct facts *facts = search->facts;
     const struct trace *trace = facts->trace;
-    size_t size = 2 * (size_t)count * sizeof(struct keyed);
+    const struct group_key *family = wanted->family;
+    size_t size = 2 * (size_t)wanted->count * sizeof(struct keyed);
     struct keyed *items = budget_alloc(facts->budget, size, err);
     if (!items)
         return false;
     uint32_t found = 0;
-    for (uint32_t e = next_annotation(trace, 0); e < trace->event_count && found < count;
-         e = next_annotation(trace, e + 1))
+    for (uint32_t e = next_of(trace, wanted->kind, 0);
+         e < trace->event_count && found < wanted->count; e = next_of(trace, wanted->kind, e + 1))
         if (family ? is_of(search, family, trace->name[e])
                    : fits(facts, marks->source, trace_text(trace, trace->name[e])))
             items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
@@ -228,7 +242,7 @@ static bool gather_family(const struct search *search, const struct group_key *f
          e = next_annotation(trace, e + 1))
         count += is_of(search, family, trace->name[e]);
     *marks = (struct step_marks){.source = MARKS_REPEATED};
-    return gather(search, count, family, marks, err);
+    return gather(search, &(struct wanted){EVENT_ANNOTATION, count, family}, marks, err);
 }
 
 // --- what annotations cover on the host ---------------------------------------------------------
@@ -401,11 +415,20 @@ bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct
     *marks = (struct step_marks){0};
     for (int s = MARKS_CHOSEN; s <= MARKS_OPTIMIZER; s++) {
         enum mark_source source = (enum mark_source)s;
-        uint32_t count = count_fitting(facts, source);
+        uint32_t count = count_fitting(facts, EVENT_ANNOTATION, source);
         if (count == 0)
             continue;
         marks->source = source;
-        return gather(&(struct search){facts, NULL}, count, NULL, marks, err);
+        return gather(&(struct search){facts, NULL},
+                      &(struct wanted){EVENT_ANNOTATION, count, NULL}, marks, err);
     }
     return find_repeated(facts, marks, err);
+}
+
+bool step_marks_find_on_device(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    uint32_t count = count_fitting(facts, EVENT_GPU_ANNOTATION, MARKS_PROFILER);
+    *marks = (struct step_marks){.source = MARKS_PROFILER};
+    return count == 0 || gather(&(struct search){facts, NULL},
+                                &(struct wanted){EVENT_GPU_ANNOTATION, count, NULL}, marks, err);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The annotations that mark steps on the host.
+// The annotations that mark steps, on the host or on devices.
 #ifndef ANALYSIS_STEP_MARKS_H
 #define ANALYSIS_STEP_MARKS_H
 
@@ -26,9 +26,12 @@ struct step_marks {
     uint32_t joined; // marks of a step that another mark mostly covers
 };
 
-// Finds the marks; they live in facts->arena.
+// Finds the marks on the host; they live in facts->arena.
 MUST_CHECK bool step_marks_find(const struct facts *facts, struct step_marks *marks,
                                 struct err *err);
+// Those on devices, as profilers of JAX write them: ProfilerStep#N.
+MUST_CHECK bool step_marks_find_on_device(const struct facts *facts, struct step_marks *marks,
+                                          struct err *err);
 
 // Whether an annotation's name matches the user's pattern: equal, or a prefix if it ends with '*'.
 bool step_marks_fit(struct str pattern, struct str name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns marks on the host into steps on the device and drops the warm-up.
+// Turns marks on the host, else those on devices, into steps on the device and drops the warm-up.
 #include "analysis/facts/steps.h"
 
 #include "analysis/stats/sort.h"
@@ -44,6 +44,13 @@ static void assign_launched(struct facts *facts)
         uint32_t event = facts->launches[device->launch].event;
         device->step = mark_at(facts, facts->trace->begin_ns[event]);
     }
+}
+
+// Assigns events to the step whose mark, on a device, covers their start.
+static void assign_covered(struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        facts->devices[i].step = mark_at(facts, facts->devices[i].begin_ns);
 }
 
 // The main stream: the one with most compute time launched inside marks. So a copy or a collective
@@ -208,6 +215,7 @@ static bool make_whole(struct facts *facts, struct err *err)
         .steady = true,
     };
     facts->step_count = facts->steady_count = 1;
+    facts->joined_marks = 0;
     facts->marked = false;
     facts->main_track = FACTS_NONE;
     for (uint32_t i = 0; i < facts->device_count; i++)
@@ -241,27 +249,27 @@ static bool fill_steps(struct facts *facts, const struct step_marks *marks, stru
     return true;
 }
 
-bool steps_make(struct facts *facts, struct err *err)
+// How many steps can be used.
+static bool make_marked(struct facts *facts, const struct step_marks *marks,
+                        void (*assign)(struct facts *facts), uint32_t *usable, struct err *err)
 {
-    if (facts->device_count == 0)
-        return true;
-    struct step_marks marks;
-    if (!step_marks_find(facts, &marks, err) || !fill_steps(facts, &marks, err))
+    *usable = 0;
+    if (!fill_steps(facts, marks, err))
         return false;
-    facts->joined_marks = marks.joined;
-    assign_launched(facts);
+    facts->joined_marks = marks->joined;
+    assign(facts);
     if (!find_main(facts, err))
         return false;
     measure_steps(facts);
     bound_steps(facts);
     assign_unlaunched(facts);
-    uint32_t usable = 0;
     for (uint32_t s = 0; s < facts->step_count; s++)
-        usable += !facts->steps[s].reason;
-    if (usable == 0)
-        return make_whole(facts, err);
-    if (usable > 1 && is_open(&marks) && !facts->steps[facts->step_count - 1].reason)
-        facts->steps[facts->step_count - 1].reason = reason_open;
+        *usable += !facts->steps[s].reason;
+    return true;
+}
+
+static bool choose(struct facts *facts, struct err *err)
+{
     int warmup = facts->options ? facts->options->warmup_steps : -1;
     if (!steps_choose(facts->steps, facts->step_count, warmup, facts->budget, err))
         return false;
@@ -271,6 +279,25 @@ bool steps_make(struct facts *facts, struct err *err)
         assert(facts->steps[s - 1].end_ns <= facts->steps[s].begin_ns &&
                facts->steps[s].begin_ns <= facts->steps[s].end_ns);
     return true;
+}
+
+bool steps_make(struct facts *facts, struct err *err)
+{
+    struct step_marks marks;
+    uint32_t usable;
+    if (facts->device_count == 0)
+        return true;
+    if (!step_marks_find(facts, &marks, err) ||
+        !make_marked(facts, &marks, assign_launched, &usable, err))
+        return false;
+    if (usable == 0 && (!step_marks_find_on_device(facts, &marks, err) ||
+                        !make_marked(facts, &marks, assign_covered, &usable, err)))
+        return false;
+    if (usable == 0)
+        return make_whole(facts, err);
+    if (usable > 1 && is_open(&marks) && !facts->steps[facts->step_count - 1].reason)
+        facts->steps[facts->step_count - 1].reason = reason_open;
+    return choose(facts, err);
 }
 
 bool steps_median_ns(const struct facts *facts, int64_t *median_ns, struct err *err)

@@ -241,6 +241,56 @@ static void without_marks_the_window_is_one_step(void **state)
     hand_end(&hand);
 }
 
+static void add_device_mark(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_GPU_ANNOTATION,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .row = 90});
+}
+
+// As on a TPU, whose work no call of the host launches.
+static void without_launches_marks_on_the_device_are_steps(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#90", 0, 500); // of the host, without a launch
+    add_device_mark(&hand, "ProfilerStep#4", 100, 100);
+    add_device_mark(&hand, "ProfilerStep#5", 200, 150);
+    add_device_mark(&hand, "other", 100, 300);
+    hand_kernel(&hand, "k", 7, 100, 90);
+    hand_kernel(&hand, "k", 7, 220, 60);
+    hand_kernel(&hand, "k", 7, 290, 50);
+    hand_facts(&hand);
+    const struct facts *facts = &hand.facts;
+    assert_true(facts->marked);
+    assert_int_equal(facts->joined_marks, 0);
+    assert_int_equal(facts->step_count, 2);
+    assert_int_equal(facts->steps[1].number, 5);
+    expect_step(facts, 0, 100, 190);
+    expect_step(facts, 1, 190, 340);
+    assert_int_equal(facts->devices[2].step, 1);
+    hand_end(&hand);
+}
+
+static void launches_go_before_marks_on_the_device(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_mark(&hand, "ProfilerStep#8", 0, 100);
+    add_device_mark(&hand, "ProfilerStep#4", 100, 100);
+    add_device_mark(&hand, "ProfilerStep#5", 200, 100);
+    add_pair(&hand, 10, 110, 80);
+    add_pair(&hand, 20, 210, 80);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 1);
+    assert_int_equal(hand.facts.steps[0].number, 8);
+    hand_end(&hand);
+}
+
 static void the_users_pattern_goes_before_profiler_steps(void **state)
 {
     (void)state;
@@ -517,6 +567,8 @@ int main(void)
         cmocka_unit_test(an_empty_mark_within_another_joins_it),
         cmocka_unit_test(a_step_whose_compute_was_overtaken_has_no_time),
         cmocka_unit_test(without_marks_the_window_is_one_step),
+        cmocka_unit_test(without_launches_marks_on_the_device_are_steps),
+        cmocka_unit_test(launches_go_before_marks_on_the_device),
         cmocka_unit_test(the_users_pattern_goes_before_profiler_steps),
         cmocka_unit_test(a_chosen_range_marks_steps_whatever_lies_inside_or_around),
         cmocka_unit_test(numbers_in_the_name_of_a_step_may_differ),
