@@ -65,8 +65,8 @@ static bool add_setting(struct writer *writer, const struct trace *trace, uint32
                            .count = 1,
                            .detail = key.at,
                            .effect = "this member of the file is not JSON and was not read"};
-    if (str_equal(key, STR(TRUST_PLAIN_STEP))) // a figure, not a setting
-        return true;
+    if (str_equal(key, STR(TRUST_PLAIN_STEP)) || str_equal(key, STR(TRACE_MESSAGES)))
+        return true; // in the trust report
     return setting->unread ? doubt_add(writer->report, &unread, err)
                            : add(writer, key, trace_text(trace, setting->text), err);
 }

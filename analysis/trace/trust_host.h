@@ -9,7 +9,8 @@
 // The lines on launches, clocks and the profiler's own cost.
 MUST_CHECK bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err);
 
-// The line on steps that are longer than those before the recording.
+// The lines on steps that are longer than those before the recording, and on what the profiler
+// reported.
 MUST_CHECK bool doubts_add_recorded(const struct facts *facts, struct report *report,
                                     struct err *err);
 

@@ -154,6 +154,9 @@ struct trace_group {
     int64_t size;      // VALUE_ABSENT if not given
 };
 
+// The setting with what the profiler reported as errors and warnings; its number counts them.
+#define TRACE_MESSAGES "profiler_messages"
+
 // A setting of the job or of the profiler.
 struct trace_setting {
     str_id key, text;

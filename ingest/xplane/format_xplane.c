@@ -3,35 +3,28 @@
 // lines of events. Fields are numbered as in tsl/profiler/protobuf/xplane.proto.
 #include "ingest/source/format.h"
 #include "ingest/trace/event_record.h"
-#include "ingest/xplane/proto.h"
+#include "ingest/xplane/plane_names.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SPACE_PLANES = 1 };
-enum { PLANE_NAME = 2, PLANE_LINES, PLANE_EVENT_NAMES, PLANE_STAT_NAMES };
+enum { SPACE_PLANES = 1, SPACE_ERRORS, SPACE_WARNINGS };
+enum { PLANE_NAME = 2, PLANE_LINES, PLANE_EVENT_NAMES, PLANE_STAT_NAMES, PLANE_STATS };
 enum { LINE_ID = 1, LINE_NAME, LINE_TIME, LINE_EVENTS, LINE_SHOWN_NAME = 11 };
 enum { EVENT_NAME_ID = 1, EVENT_OFFSET, EVENT_DURATION, EVENT_STATS };
-enum { ENTRY_KEY = 1, ENTRY_VALUE };
-enum { META_NAME = 2 };
-enum { STAT_ID = 1, STAT_UNSIGNED = 3, STAT_SIGNED = 4 };
 
-enum { MOST_TEXT = 64 << 10, LINE_NAME_BYTES = 256, BETWEEN = 1024 };
-
-// A name by its number, interned when it is first used.
-struct meta {
-    uint64_t id;
-    struct proto name;
-    str_id interned;
+enum {
+    MOST_TEXT = 64 << 10,
+    LINE_NAME_BYTES = 256,
+    BETWEEN = 1024,
+    MOST_MESSAGE = 500,
+    MOST_MESSAGES = 2000
 };
 
-struct metas {
-    struct meta *at;
-    size_t count, cap;
-};
+// Later times are since 1970: no machine runs that long.
+#define SINCE_1970_NS INT64_C(1000000000000000000)
 
-enum plane_kind { PLANE_OTHER, PLANE_GPU, PLANE_TPU, PLANE_HOST };
+enum plane_kind { PLANE_OTHER, PLANE_GPU, PLANE_TPU, PLANE_HOST, PLANE_TASK };
 
 struct xplane {
     const struct format_input *input;
@@ -39,71 +32,27 @@ struct xplane {
     struct proto_file *file;
     char *text;
     uint64_t planes, events;
+    int64_t start_ns;    // of the profile, since 1970; VALUE_ABSENT
+    bool since_1970;     // whether lines have such times, too
+    struct buf messages; // what the profiler says about itself
+    uint64_t message_count;
     // of the current plane:
     enum plane_kind kind;
     int64_t device;
-    struct metas names;
-    uint64_t correlation_stat, step_stat; // numbers of statistics, 0: none
+    struct plane_names names;
     uint64_t lines;
 };
+
+// What the events of a line are.
+enum line_kind { LINE_LEFT_OUT, LINE_HOST, LINE_WORK, LINE_STEPS };
 
 struct line {
     char name[LINE_NAME_BYTES];
     int64_t id, time_ns;
-    enum event_kind kind;
-    bool kept;
-    bool mixed; // its kind is that of what is not named as another
+    enum line_kind kind;
+    enum event_kind work; // of what does not say so itself
     uint64_t events, total_ps;
 };
-
-// --- names --------------------------------------------------------------------------------------
-
-static bool add_meta(struct xplane *xplane, struct metas *metas, struct meta meta, struct err *err)
-{
-    struct meta *at = budget_room(xplane->input->budget, metas->at, &metas->cap, metas->count + 1,
-                                  sizeof *at, err);
-    if (!at)
-        return false;
-    metas->at = at;
-    at[metas->count++] = meta;
-    return true;
-}
-
-static void forget(struct xplane *xplane, struct metas *metas)
-{
-    budget_free(xplane->input->budget, metas->at, metas->cap * sizeof *metas->at);
-    *metas = (struct metas){0};
-}
-
-static int by_id(const void *left, const void *right)
-{
-    const struct meta *a = left, *b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-static struct meta *find_meta(const struct metas *metas, uint64_t id)
-{
-    struct meta key = {.id = id};
-    return metas->count ? bsearch(&key, metas->at, metas->count, sizeof key, by_id) : NULL;
-}
-
-// An entry of a map from numbers to messages with a name.
-static bool read_entry(struct proto entry, struct meta *meta, struct err *err)
-{
-    struct proto_field field;
-    *meta = (struct meta){.name = {entry.file, 0, 0}};
-    while (proto_next(&entry, &field, err)) {
-        if (field.number == ENTRY_KEY && !field.is_bytes)
-            meta->id = field.value;
-        if (field.number != ENTRY_VALUE || !field.is_bytes)
-            continue;
-        struct proto value = field.bytes;
-        while (proto_next(&value, &field, err))
-            if (field.number == META_NAME && field.is_bytes)
-                meta->name = field.bytes;
-    }
-    return err->code == ERR_NONE;
-}
 
 static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str *text,
                     struct err *err)
@@ -115,51 +64,37 @@ static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str
     return true;
 }
 
-static bool intern(struct xplane *xplane, uint64_t id, str_id *name, struct err *err)
-{
-    struct str text;
-    char number[24];
-    struct meta *meta = find_meta(&xplane->names, id);
-    if (!meta) {
-        snprintf(number, sizeof number, "%" PRIu64, id);
-        return trace_builder_text(xplane->builder, str_of(number), ERR_NO_POS, name, err);
-    }
-    *name = meta->interned;
-    if (meta->interned)
-        return true;
-    if (!text_of(xplane, &meta->name, &text, err) ||
-        !trace_builder_text(xplane->builder, text, meta->name.at, &meta->interned, err))
-        return false;
-    *name = meta->interned;
-    return true;
-}
-
 // --- events -------------------------------------------------------------------------------------
 
 struct moment {
     uint64_t name, offset_ps, dur_ps;
     int64_t correlation, step; // VALUE_ABSENT
+    enum plane_stat work;      // the one that says what work it is
+    const char *collective;
 };
 
-static bool read_stat(const struct xplane *xplane, struct proto stat, struct moment *moment,
+static bool read_stat(struct xplane *xplane, struct proto stat, struct moment *moment,
                       struct err *err)
 {
-    struct proto_field field;
-    uint64_t id = 0, value = 0;
-    while (proto_next(&stat, &field, err)) {
-        if (field.number == STAT_ID)
-            id = field.value;
-        else if (field.number == STAT_UNSIGNED || field.number == STAT_SIGNED)
-            value = field.value;
+    struct plane_value value;
+    if (!plane_names_value(&xplane->names, stat, &value, err))
+        return false;
+    switch (value.stat) {
+    case STAT_CORRELATION: moment->correlation = (int64_t)value.number; break;
+    case STAT_STEP: moment->step = (int64_t)value.number; break;
+    case STAT_COPY:
+    case STAT_SET:
+    case STAT_KERNEL:
+    case STAT_GRAPH:
+    case STAT_NO_WORK: moment->work = value.stat; break;
+    case STAT_CATEGORY: moment->collective = value.collective; break;
+    case STAT_START_TIME:
+    case STAT_OTHER: break;
     }
-    if (id && id == xplane->correlation_stat)
-        moment->correlation = (int64_t)value;
-    if (id && id == xplane->step_stat)
-        moment->step = (int64_t)value;
-    return err->code == ERR_NONE;
+    return true;
 }
 
-static bool read_moment(const struct xplane *xplane, struct proto event, struct moment *moment,
+static bool read_moment(struct xplane *xplane, struct proto event, struct moment *moment,
                         struct err *err)
 {
     struct proto_field field;
@@ -201,46 +136,108 @@ static bool is_named(const struct xplane *xplane, str_id name, const char *word)
     return str_equal(strtab_get(trace_builder_strings(xplane->builder), name), str_of(word));
 }
 
-// What a stream of mixed work does; a stream of one kind may have other names for it. EVENT_OTHER:
-// no work.
-static enum event_kind kind_of_work(const struct xplane *xplane, const struct line *line,
+// EVENT_OTHER: no work.
+static enum event_kind kind_by_name(const struct xplane *xplane, const struct line *line,
                                     str_id name)
 {
     static const char *const none[] = {"MemoryAlloc",  "MemoryFree",     "MemoryResidency",
                                        "HostRegister", "HostUnregister", "Overhead"};
-    if (!line->mixed)
-        return line->kind;
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (is_named(xplane, name, none[i]))
             return EVENT_OTHER;
     if (starts_with(xplane, name, "Memcpy") || is_named(xplane, name, "UnifiedMemory"))
         return EVENT_MEMCPY;
-    return starts_with(xplane, name, "Memset") ? EVENT_MEMSET : EVENT_KERNEL;
+    return starts_with(xplane, name, "Memset") ? EVENT_MEMSET : line->work;
 }
+
+// One stream has work of all kinds. Files of other writers lack the details that tell them apart.
+static enum event_kind kind_of_work(const struct xplane *xplane, const struct line *line,
+                                    const struct moment *moment, str_id name)
+{
+    switch (moment->work) {
+    case STAT_COPY: return EVENT_MEMCPY;
+    case STAT_SET: return EVENT_MEMSET;
+    case STAT_KERNEL: return EVENT_KERNEL;
+    case STAT_GRAPH: return EVENT_GRAPH;
+    case STAT_NO_WORK: return EVENT_OTHER;
+    default: break;
+    }
+    return kind_by_name(xplane, line, name);
+}
+
+static bool add_work(struct xplane *xplane, const struct line *line, const struct moment *moment,
+                     struct event_record *record, const char *collective, struct err *err)
+{
+    record->kind = kind_of_work(xplane, line, moment, record->name);
+    if (xplane->kind == PLANE_TPU && record->kind == EVENT_KERNEL && collective) {
+        record->collective = (struct collective){.in_elems = VALUE_ABSENT,
+                                                 .out_elems = VALUE_ABSENT,
+                                                 .group_size = VALUE_ABSENT,
+                                                 .rank_start = VALUE_ABSENT,
+                                                 .rank_stride = VALUE_ABSENT,
+                                                 .peer = VALUE_ABSENT,
+                                                 .peer_in_group = VALUE_ABSENT};
+        if (!trace_builder_text(xplane->builder, str_of(collective), ERR_NO_POS,
+                                &record->collective.name, err))
+            return false;
+    }
+    return record->kind == EVENT_OTHER || trace_builder_add(xplane->builder, record, err);
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+static bool add_mark(struct xplane *xplane, struct event_record *record, int64_t step,
+                     struct err *err)
+{
+    char name[48];
+    snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)step);
+    return trace_builder_text(xplane->builder, str_of(name), ERR_NO_POS, &record->name, err) &&
+           trace_builder_add(xplane->builder, record, err);
+}
+
+// What JAX's StepTraceAnnotation and TensorFlow's Trace mark may have any name, so a mark like
+// those of PyTorch's profiler is added.
+static bool add_host(struct xplane *xplane, const struct moment *moment,
+                     struct event_record *record, struct err *err)
+{
+    bool step = moment->step >= 0;
+    record->kind = step ? EVENT_ANNOTATION : kind_of_host(xplane, record->name);
+    return trace_builder_add(xplane->builder, record, err) &&
+           (!step || add_mark(xplane, record, moment->step, err));
+}
+
+// "7", or "train 7".
+static int64_t number_at_end(struct str name)
+{
+    int64_t number;
+    size_t at = name.len;
+    while (at > 0 && str_is_digit(name.at[at - 1]))
+        at--;
+    return str_to_i64((struct str){name.at + at, name.len - at}, &number) ? number : VALUE_ABSENT;
+}
+
+// The profiler's line of steps on a device.
+static bool add_step(struct xplane *xplane, const struct moment *moment,
+                     struct event_record *record, struct err *err)
+{
+    struct str name = strtab_get(trace_builder_strings(xplane->builder), record->name);
+    int64_t step = moment->step >= 0 ? moment->step : number_at_end(name);
+    record->kind = EVENT_GPU_ANNOTATION;
+    return step < 0 || add_mark(xplane, record, step, err);
+}
+
+// --- one event ----------------------------------------------------------------------------------
 
 static bool is_far(uint64_t ps)
 {
     return ps / 1000 > (uint64_t)TRACE_MAX_NS;
 }
 
-// What JAX's StepTraceAnnotation and TensorFlow's Trace mark may have any name, so a mark like
-// those of PyTorch's profiler is added.
-static bool add_step(struct xplane *xplane, struct event_record *record, int64_t step,
-                     struct err *err)
-{
-    char name[48];
-    record->kind = EVENT_ANNOTATION;
-    if (!trace_builder_add(xplane->builder, record, err))
-        return false;
-    snprintf(name, sizeof name, "ProfilerStep#%lld", (long long)step);
-    return trace_builder_text(xplane->builder, str_of(name), ERR_NO_POS, &record->name, err) &&
-           trace_builder_add(xplane->builder, record, err);
-}
-
 static bool add_event(struct xplane *xplane, const struct line *line, const struct moment *moment,
                       struct err *err)
 {
-    struct event_record record = event_record_of(line->kind);
+    struct event_record record = event_record_of(EVENT_OTHER);
+    struct plane_event event;
     record.pid.number = xplane->device;
     record.tid.number = line->id;
     record.correlation = moment->correlation;
@@ -252,15 +249,15 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
     int64_t from_ns = (int64_t)(moment->offset_ps / 1000);
     record.begin_ns = line->time_ns + from_ns;
     record.dur_ns = (int64_t)((moment->offset_ps + moment->dur_ps) / 1000) - from_ns;
-    if (!intern(xplane, moment->name, &record.name, err))
+    if (!plane_names_event(&xplane->names, moment->name, &event, err))
         return false;
-    record.kind = xplane->kind == PLANE_HOST ? kind_of_host(xplane, record.name)
-                                             : kind_of_work(xplane, line, record.name);
-    if (record.kind == EVENT_OTHER)
-        return true;
-    if (xplane->kind == PLANE_HOST && moment->step >= 0)
-        return add_step(xplane, &record, moment->step, err);
-    return trace_builder_add(xplane->builder, &record, err);
+    record.name = event.name;
+    if (line->kind == LINE_HOST)
+        return add_host(xplane, moment, &record, err);
+    if (line->kind == LINE_STEPS)
+        return add_step(xplane, moment, &record, err);
+    return add_work(xplane, line, moment, &record,
+                    moment->collective ? moment->collective : event.collective, err);
 }
 
 static bool go_on(struct xplane *xplane, uint64_t at, struct err *err)
@@ -276,24 +273,35 @@ static bool read_event(struct xplane *xplane, struct line *line, struct proto by
         return false;
     line->events++;
     line->total_ps += moment.dur_ps;
-    return !line->kept || add_event(xplane, line, &moment, err);
+    return line->kind == LINE_LEFT_OUT || add_event(xplane, line, &moment, err);
 }
 
 // --- lines --------------------------------------------------------------------------------------
 
-// The name of a stream lists what is on it, such as "Stream #14(Compute,MemcpyD2D,Memset)". Other
-// lines of devices, "XLA Modules" and the like, repeat what streams show.
+// What a stream's events are that do not say so themselves. Its name lists the kinds of all its
+// events: "Stream #13(MemcpyD2H,Memset,Compute)".
+static enum event_kind work_of_stream(struct str name)
+{
+    bool kernels =
+        str_find(name, STR("Compute")) != SIZE_MAX || str_find(name, STR("Kernel")) != SIZE_MAX;
+    bool copies = str_find(name, STR("Memcpy")) != SIZE_MAX;
+    bool sets = str_find(name, STR("Memset")) != SIZE_MAX;
+    return kernels ? EVENT_KERNEL : copies ? EVENT_MEMCPY : sets ? EVENT_MEMSET : EVENT_KERNEL;
+}
+
+// Other lines of devices, "XLA Modules" and the like, repeat what streams show.
 static void judge_line(const struct xplane *xplane, struct line *line)
 {
     struct str name = str_of(line->name);
+    bool gpu = xplane->kind == PLANE_GPU, tpu = xplane->kind == PLANE_TPU;
     bool stream = str_starts_with(name, STR("Stream #"));
-    bool one = str_find(name, STR("(")) != SIZE_MAX && str_find(name, STR(",")) == SIZE_MAX;
-    bool copies = one && str_find(name, STR("Memcpy")) != SIZE_MAX;
-    bool sets = one && str_find(name, STR("Memset")) != SIZE_MAX;
-    line->mixed = stream && !copies && !sets;
-    line->kept = xplane->kind == PLANE_HOST || (xplane->kind == PLANE_GPU && stream) ||
-                 (xplane->kind == PLANE_TPU && str_equal(name, STR("XLA Ops")));
-    line->kind = copies ? EVENT_MEMCPY : sets ? EVENT_MEMSET : EVENT_KERNEL;
+    bool work = (gpu && stream) || (tpu && str_equal(name, STR("XLA Ops")));
+    bool steps = (gpu || tpu) && str_equal(name, STR("Steps"));
+    line->kind = xplane->kind == PLANE_HOST ? LINE_HOST
+                 : work                     ? LINE_WORK
+                 : steps                    ? LINE_STEPS
+                                            : LINE_LEFT_OUT;
+    line->work = work_of_stream(name);
     if (stream)
         line->id = strtoll(line->name + sizeof "Stream #" - 1, NULL, 10);
 }
@@ -320,15 +328,16 @@ static bool read_line_head(struct xplane *xplane, struct proto bytes, struct lin
             snprintf(line->name, sizeof line->name, "%.*s", (int)text.len, text.at);
     }
     judge_line(xplane, line);
-    bool far = line->time_ns >= TRACE_MAX_NS || line->time_ns <= -TRACE_MAX_NS;
-    line->kept &= !far;
+    if (line->time_ns >= TRACE_MAX_NS || line->time_ns <= -TRACE_MAX_NS)
+        line->kind = LINE_LEFT_OUT;
+    xplane->since_1970 |= line->kind != LINE_LEFT_OUT && line->time_ns >= SINCE_1970_NS;
     return err->code == ERR_NONE;
 }
 
 static bool name_row(struct xplane *xplane, const struct line *line, struct err *err)
 {
     str_id name;
-    return !line->kept ||
+    return line->kind == LINE_LEFT_OUT ||
            (trace_builder_text(xplane->builder, str_of(line->name), ERR_NO_POS, &name, err) &&
             trace_builder_name_thread(xplane->builder, (struct label){xplane->device, 0},
                                       (struct label){line->id, 0}, name, err));
@@ -368,8 +377,9 @@ static void judge_plane(struct xplane *xplane, struct str name)
     static const struct {
         const char *start;
         enum plane_kind kind;
-    } starts[] = {
-        {"/device:GPU:", PLANE_GPU}, {"/device:TPU:", PLANE_TPU}, {"/host:CPU", PLANE_HOST}};
+    } starts[] = {{"/device:GPU:", PLANE_GPU},     {"/device:TPU:", PLANE_TPU},
+                  {"/host:CPU", PLANE_HOST},       {"/host:CUPTI", PLANE_HOST},
+                  {"/host:ROCTRACER", PLANE_HOST}, {"Task Environment", PLANE_TASK}};
     xplane->kind = PLANE_OTHER;
     xplane->device = 0;
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -378,20 +388,20 @@ static void judge_plane(struct xplane *xplane, struct str name)
             continue;
         struct str number = {name.at + start.len, name.len - start.len};
         xplane->kind = starts[i].kind;
-        if (xplane->kind != PLANE_HOST && !str_to_i64(number, &xplane->device))
+        if (!str_to_i64(number, &xplane->device))
             xplane->device = 0;
     }
 }
 
-static bool note_stat(struct xplane *xplane, const struct meta *meta, struct err *err)
+static bool name_plane(struct xplane *xplane, const struct proto *bytes, struct err *err)
 {
     struct str name;
-    if (!text_of(xplane, &meta->name, &name, err))
+    unsigned long long plane = xplane->planes;
+    if (!text_of(xplane, bytes, &name, err))
         return false;
-    if (str_equal(name, STR("correlation_id")))
-        xplane->correlation_stat = meta->id;
-    if (str_equal(name, STR("step_num")))
-        xplane->step_stat = meta->id;
+    judge_plane(xplane, name);
+    figures_text(xplane->input->figures, name, "planes" IN "%llu" IN "name", plane);
+    figures_list(xplane->input->figures, "planes" IN "%llu" IN "lines" IN, plane);
     return true;
 }
 
@@ -399,32 +409,33 @@ static bool note_stat(struct xplane *xplane, const struct meta *meta, struct err
 static bool read_plane_head(struct xplane *xplane, struct proto bytes, struct err *err)
 {
     struct proto_field field;
-    struct meta meta;
-    struct str name = STR("");
-    judge_plane(xplane, name);
-    xplane->correlation_stat = xplane->step_stat = 0;
+    struct plane_names *names = &xplane->names;
+    judge_plane(xplane, STR(""));
     while (proto_next(&bytes, &field, err)) {
         if (!field.is_bytes)
             continue;
-        if (field.number == PLANE_NAME) {
-            if (!text_of(xplane, &field.bytes, &name, err))
-                return false;
-            judge_plane(xplane, name);
-            figures_text(xplane->input->figures, name, "planes" IN "%llu" IN "name",
-                         (unsigned long long)xplane->planes);
-            figures_list(xplane->input->figures, "planes" IN "%llu" IN "lines" IN,
-                         (unsigned long long)xplane->planes);
-        }
-        bool names = field.number == PLANE_EVENT_NAMES, stats = field.number == PLANE_STAT_NAMES;
-        if ((names || stats) && !read_entry(field.bytes, &meta, err))
-            return false;
-        if ((names && !add_meta(xplane, &xplane->names, meta, err)) ||
-            (stats && !note_stat(xplane, &meta, err)))
+        if ((field.number == PLANE_NAME && !name_plane(xplane, &field.bytes, err)) ||
+            (field.number == PLANE_EVENT_NAMES &&
+             !plane_names_add(names, &names->events, field.bytes, err)) ||
+            (field.number == PLANE_STAT_NAMES &&
+             !plane_names_add(names, &names->stats, field.bytes, err)))
             return false;
     }
-    if (xplane->names.count)
-        qsort(xplane->names.at, xplane->names.count, sizeof meta, by_id);
-    return err->code == ERR_NONE;
+    return err->code == ERR_NONE && plane_names_done(names, err);
+}
+
+// The start of the profile, which times of lines are relative to.
+static bool read_plane_stat(struct xplane *xplane, struct proto stat, struct err *err)
+{
+    struct plane_value value;
+    if (xplane->kind != PLANE_TASK)
+        return true;
+    if (!plane_names_value(&xplane->names, stat, &value, err))
+        return false;
+    if (value.stat == STAT_START_TIME && value.number >= (uint64_t)SINCE_1970_NS &&
+        value.number < (uint64_t)TRACE_MAX_NS)
+        xplane->start_ns = (int64_t)value.number;
+    return true;
 }
 
 static bool read_plane(struct xplane *xplane, struct proto bytes, struct err *err)
@@ -432,36 +443,86 @@ static bool read_plane(struct xplane *xplane, struct proto bytes, struct err *er
     struct proto_field field;
     bool ok = read_plane_head(xplane, bytes, err);
     xplane->lines = 0;
-    while (ok && proto_next(&bytes, &field, err))
+    while (ok && proto_next(&bytes, &field, err)) {
         if (field.number == PLANE_LINES && field.is_bytes)
             ok = read_line(xplane, field.bytes, err);
-    forget(xplane, &xplane->names);
+        if (field.number == PLANE_STATS && field.is_bytes)
+            ok = read_plane_stat(xplane, field.bytes, err);
+    }
+    plane_names_clear(&xplane->names);
     xplane->planes++;
     return ok && err->code == ERR_NONE;
 }
 
 // --- the file -----------------------------------------------------------------------------------
 
-static bool read_space(struct xplane *xplane, struct err *err)
+// Errors and warnings of the profiler.
+static bool hear(struct xplane *xplane, const struct proto *bytes, struct err *err)
+{
+    struct str text;
+    unsigned long long index = xplane->message_count++;
+    if (!text_of(xplane, bytes, &text, err))
+        return false;
+    figures_text(xplane->input->figures, text, "messages" IN "%llu", index);
+    text.len = text.len < MOST_MESSAGE ? text.len : MOST_MESSAGE;
+    if (xplane->messages.len < MOST_MESSAGES) {
+        buf_puts(&xplane->messages, xplane->messages.len ? "; " : "");
+        buf_add_shown(&xplane->messages, text);
+    }
+    return buf_ok(&xplane->messages, err);
+}
+
+static bool read_planes(struct xplane *xplane, struct err *err)
 {
     struct proto space = {xplane->file, 0, xplane->file->size};
     struct proto_field field;
-    err->code = ERR_NONE;
-    while (proto_next(&space, &field, err))
-        if (field.number == SPACE_PLANES && field.is_bytes && !read_plane(xplane, field.bytes, err))
+    while (proto_next(&space, &field, err)) {
+        bool message = field.number == SPACE_ERRORS || field.number == SPACE_WARNINGS;
+        if ((field.number == SPACE_PLANES && field.is_bytes &&
+             !read_plane(xplane, field.bytes, err)) ||
+            (message && field.is_bytes && !hear(xplane, &field.bytes, err)))
             return false;
-    if (err->code != ERR_NONE)
-        return false;
-    if (xplane->file->damaged && xplane->events == 0)
+    }
+    return err->code == ERR_NONE;
+}
+
+static bool add_messages(struct xplane *xplane, struct err *err)
+{
+    struct trace_setting setting = {.number = (int64_t)xplane->message_count};
+    struct trace_builder *builder = xplane->builder;
+    struct str text = {xplane->messages.at, xplane->messages.len};
+    return !xplane->message_count ||
+           (trace_builder_text(builder, STR(TRACE_MESSAGES), ERR_NO_POS, &setting.key, err) &&
+            trace_builder_text(builder, text, ERR_NO_POS, &setting.text, err) &&
+            trace_builder_setting(builder, &setting, err));
+}
+
+static bool refuse(const struct xplane *xplane, struct err *err)
+{
+    if (xplane->file->damaged)
         return err_set(err, ERR_FORMAT,
                        "found an XPlane profile that is truncated, or was copied as text: "
                        "copy it as a binary file");
+    if (xplane->message_count)
+        return err_set(err, ERR_FORMAT,
+                       "found an XPlane profile without any event; the profiler said: %.*s",
+                       (int)xplane->messages.len, xplane->messages.at);
+    return err_set(err, ERR_FORMAT, "found an XPlane profile without any event");
+}
+
+static bool read_space(struct xplane *xplane, struct err *err)
+{
+    err->code = ERR_NONE;
+    if (!read_planes(xplane, err))
+        return false;
+    if (xplane->events == 0)
+        return refuse(xplane, err);
     if (xplane->file->damaged)
         trace_builder_repair(xplane->builder, REPAIR_TRUNCATED, ERR_NO_POS);
-    trace_builder_base(xplane->builder, VALUE_ABSENT);
+    trace_builder_base(xplane->builder, xplane->since_1970 ? 0 : xplane->start_ns);
     trace_builder_recorder(xplane->builder, RECORDER_XLA);
     trace_builder_count_input(xplane->builder, xplane->events, xplane->file->size);
-    return xplane->events || err_set(err, ERR_FORMAT, "found an XPlane profile without any event");
+    return add_messages(xplane, err);
 }
 
 static bool xplane_read(const struct format_input *input, struct err *err)
@@ -470,13 +531,16 @@ static bool xplane_read(const struct format_input *input, struct err *err)
     struct xplane xplane = {.input = input,
                             .builder = input->builder,
                             .file = calloc(1, sizeof *xplane.file),
-                            .text = malloc(MOST_TEXT)};
+                            .text = malloc(MOST_TEXT),
+                            .start_ns = VALUE_ABSENT};
     bool ok = (xplane.file && xplane.text) || err_set(&own, ERR_MEMORY, "out of memory");
     if (ok) {
+        xplane.names = (struct plane_names){input->builder, xplane.text, MOST_TEXT, {0}, {0}};
         xplane.file->source = input->source;
         (void)source_size(input->source, &xplane.file->size);
         ok = read_space(&xplane, &own);
     }
+    buf_free(&xplane.messages);
     free(xplane.file);
     free(xplane.text);
     if (!ok && err)
@@ -513,9 +577,11 @@ static enum format_likeness probe_xplane(const struct format_sample *sample)
         sample->filename.len > end.len &&
         str_equal_nocase(
             (struct str){sample->filename.at + sample->filename.len - end.len, end.len}, end);
-    return starts_with_plane(sample->head)                           ? FORMAT_SURE
-           : named && sample->head.len && sample->head.at[0] == 0x0A ? FORMAT_PERHAPS
-                                                                     : FORMAT_UNLIKE;
+    // a plane, an error or a warning
+    bool begins = sample->head.len && memchr("\x0A\x12\x1A", sample->head.at[0], 3);
+    return starts_with_plane(sample->head) ? FORMAT_SURE
+           : named && begins               ? FORMAT_PERHAPS
+                                           : FORMAT_UNLIKE;
 }
 
 const struct format format_xplane = {

@@ -186,7 +186,7 @@ static void work_of_a_mixed_stream_is_of_the_kind_of_its_name(void **state)
     assert_event(trace, find(trace, EVENT_KERNEL, 0), "gemm", 1000, 5);
     assert_event(trace, find(trace, EVENT_MEMCPY, 0), "MemcpyH2D", 1006, 1);
     assert_event(trace, find(trace, EVENT_MEMSET, 0), "Memset", 1008, 1);
-    assert_event(trace, find(trace, EVENT_KERNEL, 1), "99", 1010, 1); // no name is given for it
+    assert_event(trace, find(trace, EVENT_KERNEL, 1), "event 99", 1010, 1); // without a name
     trace_free(trace);
     buf_free(&bytes);
 }
@@ -218,6 +218,239 @@ static void a_numbered_step_of_jax_is_a_step(void **state)
     assert_event(trace, find(trace, EVENT_ANNOTATION, 0), "train", 5000, 8000);
     assert_event(trace, find(trace, EVENT_ANNOTATION, 1), "ProfilerStep#4", 5000, 8000);
     trace_free(trace);
+    buf_free(&bytes);
+}
+
+// --- planes with statistics ---------------------------------------------------------------------
+
+// An event with one statistic that is a text; stat 0: none.
+static void put_stated(struct buf *line, struct event event, unsigned stat, const char *text)
+{
+    struct buf message = {0}, value = {0};
+    put_number(&message, 1, event.name);
+    put_number(&message, 2, event.offset_ps);
+    put_number(&message, 3, event.dur_ps);
+    put_number(&value, 1, stat);
+    put_bytes(&value, 5, str_of(text));
+    if (stat)
+        put_message(&message, 4, &value);
+    put_message(line, 4, &message);
+    buf_free(&value);
+}
+
+static struct buf line_named(const char *name, uint64_t time_ns)
+{
+    struct buf line = {0};
+    put_number(&line, 1, 3);
+    put_bytes(&line, 2, str_of(name));
+    put_number(&line, 3, time_ns);
+    return line;
+}
+
+// A name of an event that has a category, as the operations of a TPU have.
+static void put_category(struct buf *plane, uint64_t id, const char *name, const char *category)
+{
+    struct buf meta = {0}, entry = {0}, stat = {0};
+    put_number(&meta, 1, id);
+    put_bytes(&meta, 2, str_of(name));
+    put_number(&stat, 1, 1);
+    put_bytes(&stat, 5, str_of(category));
+    put_message(&meta, 5, &stat);
+    put_number(&entry, 1, id);
+    put_message(&entry, 2, &meta);
+    put_message(plane, 4, &entry);
+}
+
+static struct trace *read_good(struct buf *bytes)
+{
+    static struct budget budget;
+    struct err err = {0};
+    struct trace *trace = read_bytes((struct str){bytes->at, bytes->len}, &budget, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    buf_free(bytes);
+    return trace;
+}
+
+static uint32_t count_of(const struct trace *trace, enum event_kind kind)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        count += trace->kind[i] == kind;
+    return count;
+}
+
+// The profiler of XLA names a stream by all kinds of events on it, and XLA has one stream for all.
+static void events_of_one_stream_are_what_each_says(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Stream #13(MemcpyD2H,Memset,MemcpyD2D,Compute)",
+                                        "Stream #13(Compute,Memset)", "Stream #13"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct buf bytes = {0}, plane = {0}, line = line_named(names[i], 1000);
+        put_bytes(&plane, 2, STR("/device:GPU:0"));
+        put_stated(&line, (struct event){1, 0, 5000, 0}, 1, "regs:168 grid:132,1,1");
+        put_stated(&line, (struct event){2, 5000, 5000, 0}, 2, "kind_src:device size:4");
+        put_stated(&line, (struct event){3, 10000, 5000, 0}, 3, "kind:device num_bytes:8");
+        put_stated(&line, (struct event){4, 15000, 0, 0}, 4, "kind:device num_bytes:8");
+        put_stated(&line, (struct event){5, 20000, 5000, 0}, 5, "");
+        put_stated(&line, (struct event){2, 25000, 5000, 0}, 0, "");
+        put_stated(&line, (struct event){6, 30000, 5000, 0}, 0, "");
+        put_message(&plane, 3, &line);
+        put_name(&plane, 4, 1, "Memcpy_like_kernel");
+        put_name(&plane, 4, 2, "MemcpyD2D");
+        put_name(&plane, 4, 3, "fill");
+        put_name(&plane, 4, 4, "MemoryAlloc");
+        put_name(&plane, 4, 5, "graph");
+        put_name(&plane, 4, 6, "fusion");
+        put_name(&plane, 5, 1, "kernel_details");
+        put_name(&plane, 5, 2, "memcpy_details");
+        put_name(&plane, 5, 3, "Memset_details");
+        put_name(&plane, 5, 4, "memalloc_details");
+        put_name(&plane, 5, 5, "cuda_graph_exec_id");
+        put_message(&bytes, 1, &plane);
+        struct trace *trace = read_good(&bytes);
+        assert_int_equal(trace->event_count, 6); // an allocation is no work
+        assert_int_equal(count_of(trace, EVENT_KERNEL), 2);
+        assert_int_equal(count_of(trace, EVENT_MEMCPY), 2);
+        assert_int_equal(count_of(trace, EVENT_MEMSET), 1);
+        assert_int_equal(count_of(trace, EVENT_GRAPH), 1);
+        assert_event(trace, find(trace, EVENT_KERNEL, 0), "Memcpy_like_kernel", 1000, 5);
+        trace_free(trace);
+    }
+}
+
+// The category is of the operation's name, or stated with the event, or the name says it.
+static void collectives_of_a_tpu_are_communication(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("XLA Ops", 1000);
+    put_bytes(&plane, 2, STR("/device:TPU:1"));
+    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){3, 10000, 5000, 0}, 1, "all-gather");
+    put_stated(&line, (struct event){4, 15000, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_category(&plane, 1, "fusion.1 = fusion(%all-reduce.3)", "convolution fusion");
+    put_category(&plane, 2, "fusion.7", "all-reduce-scatter fusion");
+    put_name(&plane, 4, 3, "fusion.8");
+    put_name(&plane, 4, 4, "%all-reduce.3 = f32[4096]{0} all-reduce(...)");
+    put_name(&plane, 5, 1, "hlo_category");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_good(&bytes);
+    static const char *const collectives[] = {NULL, "reduce_scatter", "allgather", "allreduce"};
+    assert_int_equal(trace->event_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t index = trace->device_args[trace->args[i]].collective;
+        assert_int_equal(index == ARGS_NONE, collectives[i] == NULL);
+        if (collectives[i])
+            assert_string_equal(trace_text(trace, trace->collectives[index].name).at,
+                                collectives[i]);
+    }
+    trace_free(trace);
+}
+
+// By a number that is stated, or at the end of the name.
+static void a_device_has_a_line_of_steps(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("Steps", 1000);
+    put_bytes(&plane, 2, STR("/device:TPU:0"));
+    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){3, 10000, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "11");
+    put_name(&plane, 4, 2, "train 12");
+    put_name(&plane, 4, 3, "other");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(trace->event_count, 2);
+    assert_event(trace, find(trace, EVENT_GPU_ANNOTATION, 0), "ProfilerStep#11", 1000, 5);
+    assert_event(trace, find(trace, EVENT_GPU_ANNOTATION, 1), "ProfilerStep#12", 1005, 5);
+    trace_free(trace);
+}
+
+static void put_task(struct buf *bytes, uint64_t start_ns)
+{
+    struct buf plane = {0}, stat = {0};
+    put_bytes(&plane, 2, STR("Task Environment"));
+    put_number(&stat, 1, 2);
+    put_number(&stat, 3, start_ns);
+    put_message(&plane, 6, &stat);
+    put_name(&plane, 5, 1, "profile_stop_time");
+    put_name(&plane, 5, 2, "profile_start_time");
+    put_message(bytes, 1, &plane);
+}
+
+static void the_task_says_when_the_profile_starts(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    put_profile(&bytes);
+    put_task(&bytes, 1764230400000000000);
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(trace->job.base_ns, 1764230400000000000);
+    trace_free(trace);
+    put_profile(&bytes);
+    put_task(&bytes, 77);
+    trace = read_good(&bytes);
+    assert_int_equal(trace->job.base_ns, VALUE_ABSENT);
+    trace_free(trace);
+}
+
+static void lines_may_count_from_1970(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("Stream #1", 1764230400000911061);
+    put_bytes(&plane, 2, STR("/device:GPU:0"));
+    put_stated(&line, (struct event){9, 5000, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_message(&bytes, 1, &plane);
+    put_task(&bytes, 1764230400000000000);
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(trace->job.base_ns, 0);
+    assert_event(trace, 0, "event 9", 1764230400000911066, 5); // what it is named is missing
+    trace_free(trace);
+}
+
+// Before its planes are merged, TensorFlow has the calls in a plane of their own.
+static void calls_of_the_plane_of_cupti_are_launches(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("77", 1000);
+    put_bytes(&plane, 2, STR("/host:CUPTI"));
+    put_event(&line, (struct event){1, 0, 5000, 21});
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "cuLaunchKernel");
+    put_name(&plane, 5, 9, "correlation_id");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_good(&bytes);
+    assert_event(trace, find(trace, EVENT_DRIVER, 0), "cuLaunchKernel", 1000, 5);
+    assert_int_equal(trace->launch_args[trace->args[0]].correlation, 21);
+    trace_free(trace);
+}
+
+static void what_the_profiler_reports_is_kept(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    put_profile(&bytes);
+    put_bytes(&bytes, 2, STR("CUPTI could not be loaded"));
+    put_bytes(&bytes, 3, STR("dropped 7 events"));
+    struct trace *trace = read_good(&bytes);
+    const struct trace_setting *messages = trace_setting_find(trace, STR(TRACE_MESSAGES));
+    assert_non_null(messages);
+    assert_int_equal(messages->number, 2);
+    assert_string_equal(trace_text(trace, messages->text).at,
+                        "CUPTI could not be loaded; dropped 7 events");
+    trace_free(trace);
+    put_bytes(&bytes, 1, STR("\x12\x09/host:CPU"));
+    put_bytes(&bytes, 2, STR("CUPTI could not be loaded"));
+    assert_null(read_bytes((struct str){bytes.at, bytes.len}, &budget, &err));
+    assert_non_null(strstr(err.msg, "the profiler said: CUPTI could not be loaded"));
     buf_free(&bytes);
 }
 
@@ -328,6 +561,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
         cmocka_unit_test(work_of_a_mixed_stream_is_of_the_kind_of_its_name),
+        cmocka_unit_test(events_of_one_stream_are_what_each_says),
+        cmocka_unit_test(collectives_of_a_tpu_are_communication),
+        cmocka_unit_test(a_device_has_a_line_of_steps),
+        cmocka_unit_test(the_task_says_when_the_profile_starts),
+        cmocka_unit_test(lines_may_count_from_1970),
+        cmocka_unit_test(calls_of_the_plane_of_cupti_are_launches),
+        cmocka_unit_test(what_the_profiler_reports_is_kept),
         cmocka_unit_test(a_numbered_step_of_jax_is_a_step),
         cmocka_unit_test(a_compressed_profile_is_read_from_a_copy),
         cmocka_unit_test(a_wrong_checksum_at_the_end_is_a_repair),
