@@ -25,6 +25,8 @@ struct prv {
     str_id state_names[MOST_STATES]; // from before the header, else set when first used
     struct prv_rows rows;
     int64_t device_events;
+    int64_t last;     // time of a record, in units
+    bool ends_broken; // whether the last line is no record
 };
 
 // The numbers of Paraver's own states.
@@ -171,6 +173,19 @@ static bool place(struct prv *prv, const int64_t *numbers, struct event_record *
     return trace_builder_text(prv->builder, str_of(text), ERR_NO_POS, &record->pid.text, err);
 }
 
+static void note_time(struct prv *prv, int64_t time)
+{
+    prv->last = time > prv->last ? time : prv->last;
+}
+
+// The states of a device say only when it works, its events what it does.
+static bool is_of_device(const struct prv *prv, const int64_t *numbers)
+{
+    enum { APPLICATION = 1, TASK, THREAD };
+    return prv->rows.type_count &&
+           prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD]);
+}
+
 // cpu:application:task:thread:start:end:state. A thread that does nothing has no range; an end of
 // -1 is that of the trace.
 static bool take_state(struct prv *prv, const int64_t *numbers, const struct line *line,
@@ -180,9 +195,10 @@ static bool take_state(struct prv *prv, const int64_t *numbers, const struct lin
     int64_t state = numbers[WHICH], end = numbers[END] == -1 ? prv->end : numbers[END], length;
     struct event_record record = event_record_of(EVENT_ANNOTATION);
     prv->states++;
+    note_time(prv, numbers[END] == -1 ? numbers[START] : end);
     if (state >= 0 && state < MOST_STATES && !__builtin_sub_overflow(end, numbers[START], &length))
         figures_sum(&prv->state_time[state], length);
-    if (state == IDLE || state == NOT_CREATED)
+    if (state == IDLE || state == NOT_CREATED || is_of_device(prv, numbers))
         return true;
     if (state < 0 || numbers[START] < 0 ||
         !event_record_times(prv->builder, &record, to_ns(prv, numbers[START]), to_ns(prv, end),
@@ -207,6 +223,7 @@ static bool take_event(struct prv *prv, const int64_t *numbers, struct str line,
     int64_t pair[2], time_ns = to_ns(prv, numbers[TIME]);
     struct prv_row *row =
         prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD]);
+    note_time(prv, numbers[TIME]);
     prv->event_lines++;
     prv->event_pairs += (count_colons(line) - BEFORE_PAIRS + 1) / 2;
     if (!row || time_ns == VALUE_ABSENT || numbers[TIME] < 0)
@@ -223,22 +240,25 @@ static bool take_event(struct prv *prv, const int64_t *numbers, struct str line,
 // "1:5:1:5:1:0:147421126:1"
 static bool take_record(struct prv *prv, const struct line *line, struct err *err)
 {
-    enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, SIZE = 12 };
+    enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, ARRIVAL = 11, SIZE };
     struct str rest = line->text;
     int64_t kind = 0, numbers[MOST_FIELDS];
     size_t count = 0;
     bool good = str_to_i64(next_field(&rest), &kind) &&
                 read_numbers(rest, numbers, kind == EVENT ? EVENT_FIELDS : MOST_FIELDS, &count);
+    prv->ends_broken = false;
     if (good && kind == STATE && count == STATE_FIELDS)
         return take_state(prv, numbers, line, err);
     if (good && kind == EVENT && count == EVENT_FIELDS)
         return take_event(prv, numbers, line->text, err);
     if (good && kind == MESSAGE && count == MESSAGE_FIELDS) {
         prv->messages++;
+        note_time(prv, numbers[ARRIVAL]);
         figures_sum(&prv->message_bytes, numbers[SIZE]);
         return true;
     }
     prv->other++;
+    prv->ends_broken = true;
     if (kind == STATE || kind == EVENT || kind == MESSAGE)
         trace_builder_repair(prv->builder, REPAIR_INCOMPLETE_OTHER, line->pos);
     return true;
@@ -334,6 +354,13 @@ static bool read_lines(struct prv *prv, struct err *err)
     return err->code == ERR_NONE;
 }
 
+// Of a file that is cut the last line mostly is no record; one that was not written to its end has
+// zeros there. The header has the time of the last record.
+static bool is_cut(const struct prv *prv)
+{
+    return prv->ends_broken || prv->lines.nul_bytes || prv->last < prv->end - prv->end / 10;
+}
+
 static void report(const struct prv *prv)
 {
     struct figures *figures = prv->input->figures;
@@ -363,6 +390,8 @@ static bool read_all(struct prv *prv, struct err *err)
         return false;
     if (prv->lines.damage.code != ERR_NONE)
         trace_builder_repair(prv->builder, REPAIR_COMPRESSION, prv->lines.pos);
+    if (is_cut(prv))
+        trace_builder_repair(prv->builder, REPAIR_TRUNCATED, prv->lines.pos);
     report(prv);
     if (prv->states || prv->device_events)
         return true;

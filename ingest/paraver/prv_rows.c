@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/paraver/prv_rows.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_TYPES = 256, MOST_VALUES = 1 << 20, MOST_ROWS = 1 << 16 };
@@ -52,17 +54,19 @@ static bool has_word(struct str text, const char *word)
     return false;
 }
 
-// Numbers differ between Extrae and nsys2prv, so labels decide.
+// Numbers differ between Extrae and nsys2prv, so labels decide. Beside a kernel's name Extrae
+// writes the line of its source. It records copies on a device as calls (to 4.1), then as
+// transfers.
 static bool work_of(struct str label, enum prv_work *work)
 {
     static const struct {
         const char *word;
         enum prv_work work;
-    } words[] = {{"kernel", PRV_KERNEL},
-                 {"memcpy", PRV_COPY},
-                 {"memory copy", PRV_COPY},
-                 {"memset", PRV_SET},
-                 {"graph", PRV_GRAPH}};
+    } words[] = {{"kernel", PRV_KERNEL},        {"memcpy", PRV_COPY}, {"memory copy", PRV_COPY},
+                 {"memory transfer", PRV_COPY}, {"memset", PRV_SET},  {"graph", PRV_GRAPH},
+                 {"library call", PRV_CALL}};
+    if (has_word(label, "source code"))
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(label, words[i].word)) {
             *work = words[i].work;
@@ -115,10 +119,11 @@ static bool take_value(struct prv_rows *rows, struct str line, struct err *err)
 // "CUDA-D1.S7", perhaps with the host after it.
 static bool stream_of(struct str label, struct prv_row *row)
 {
-    static const struct str start = {"CUDA-D", 6};
-    if (!str_starts_with(label, start))
-        return false;
-    struct str rest = {label.at + start.len, label.len - start.len};
+    static const char *const starts[] = {"CUDA-D", "HIP-D", "GPU-D"};
+    struct str rest = STR("");
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (str_starts_with(label, str_of(starts[i])))
+            rest = (struct str){label.at + strlen(starts[i]), label.len - strlen(starts[i])};
     if (!take_number(&rest, &row->device) || !str_starts_with(rest, STR(".S")))
         return false;
     rest = (struct str){rest.at + 2, rest.len - 2};
@@ -190,12 +195,35 @@ static bool add_task(struct prv_rows *rows, int64_t row, struct err *err)
     return true;
 }
 
-bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err)
+// "[task 3] 1": each task counts its devices from 1, so the number alone is of no one device.
+static bool name_device(struct prv_rows *rows, struct prv_row *row, struct err *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "[task %" PRId64 "] %" PRId64, row->task, row->device);
+    return trace_builder_text(rows->builder, str_of(text), ERR_NO_POS, &row->of_task, err);
+}
+
+// Gives the rows of devices to their tasks.
+static bool settle_rows(struct prv_rows *rows, struct err *err)
+{
+    bool several = false;
+    size_t task = 0;
+    for (size_t i = 0; i < rows->row_count; i++) { // both are in the order of rows
+        while (task < rows->first_count && rows->first[task] <= rows->rows[i].row)
+            task++;
+        rows->rows[i].task = (int64_t)task;
+        several |= rows->rows[i].task != rows->rows[0].task;
+    }
+    for (size_t i = 0; several && i < rows->row_count; i++)
+        if (!name_device(rows, &rows->rows[i], err))
+            return false;
+    return true;
+}
+
+// The first row of each task.
+static bool read_tasks(struct prv_rows *rows, struct str rest, struct err *err)
 {
     int64_t tasks, threads, node, row = 0;
-    struct str rest = applications;
-    if (rows->value_count)
-        qsort(rows->values, rows->value_count, sizeof *rows->values, by_group_and_value);
     if (!take_number(&rest, &tasks))
         return true;
     if (str_starts_with(rest, STR(":("))) // as nsys2prv writes it
@@ -215,6 +243,13 @@ bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err 
         row += threads;
     } while (str_starts_with(rest, STR(",")));
     return true;
+}
+
+bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err)
+{
+    if (rows->value_count)
+        qsort(rows->values, rows->value_count, sizeof *rows->values, by_group_and_value);
+    return read_tasks(rows, applications, err) && settle_rows(rows, err);
 }
 
 struct prv_row *prv_rows_find(const struct prv_rows *rows, int64_t application, int64_t task,
@@ -274,12 +309,30 @@ static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work w
     struct event_record record = event_record_of(kind_of(rows, work, row->open_name[work]));
     int64_t start_ns = row->open_ns[work];
     row->open_ns[work] = VALUE_ABSENT;
-    record.pid.number = row->device;
+    record.pid = (struct label){row->of_task ? 0 : row->device, row->of_task};
     record.tid.number = row->stream;
     record.name = row->open_name[work];
     return start_ns == VALUE_ABSENT ||
            !event_record_times(rows->builder, &record, start_ns, end_ns, ERR_NO_POS) ||
            trace_builder_add(rows->builder, &record, err);
+}
+
+// Ends what an event type started.
+static bool end_type(struct prv_rows *rows, struct prv_row *row, int64_t type, int64_t time_ns,
+                     struct err *err)
+{
+    for (enum prv_work work = 0; work < PRV_WORKS; work++)
+        if (row->open_type[work] == type && !end_work(rows, row, work, time_ns, err))
+            return false;
+    return true;
+}
+
+// Of calls on a device's row only copies are its work: kernels have a type for that.
+static bool work_of_call(const struct prv_rows *rows, str_id name, enum prv_work *work)
+{
+    struct str call = strtab_get(trace_builder_strings(rows->builder), name);
+    *work = has_word(call, "memset") ? PRV_SET : PRV_COPY;
+    return *work == PRV_SET || has_word(call, "memcpy");
 }
 
 // Values without a name are sizes and numbers that describe work, not work.
@@ -290,15 +343,15 @@ bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
     if (!type)
         return true;
     if (pair[1] == 0)
-        return row->open_type[type->work] != type->type ||
-               end_work(rows, row, type->work, time_ns, err);
+        return end_type(rows, row, type->type, time_ns, err);
     str_id name = name_of(rows, type->group, pair[1]);
-    if (!name)
+    enum prv_work work = type->work;
+    if (!name || (work == PRV_CALL && !work_of_call(rows, name, &work)))
         return true;
-    if (!end_work(rows, row, type->work, time_ns, err))
+    if (!end_work(rows, row, work, time_ns, err))
         return false;
-    row->open_ns[type->work] = time_ns;
-    row->open_type[type->work] = type->type;
-    row->open_name[type->work] = name;
+    row->open_ns[work] = time_ns;
+    row->open_type[work] = type->type;
+    row->open_name[work] = name;
     return true;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of devices in a Paraver trace, as nsys2prv writes them: which threads they are (.row,
-// and the threads in the header), which event types mean device work (.pcf), and what work is open
-// on each.
+// The rows of devices in a Paraver trace, as Extrae and nsys2prv write them: which threads they are
+// (.row, and the threads in the header), which event types mean device work (.pcf), and what work
+// is open on each.
 #ifndef INGEST_PARAVER_PRV_ROWS_H
 #define INGEST_PARAVER_PRV_ROWS_H
 
 #include "ingest/trace/event_record.h"
 
-enum prv_work { PRV_KERNEL, PRV_COPY, PRV_SET, PRV_GRAPH, PRV_WORKS };
+// PRV_CALL: what the name of the call says.
+enum prv_work { PRV_KERNEL, PRV_COPY, PRV_SET, PRV_GRAPH, PRV_WORKS, PRV_CALL = PRV_WORKS };
 
 // An event type that is device work.
 struct prv_type {
@@ -26,6 +27,8 @@ struct prv_value {
 struct prv_row {
     int64_t row; // among all threads, from 0
     int64_t device, stream;
+    int64_t task;               // from 1; 0: unknown
+    str_id of_task;             // the device's name where several tasks have devices, else 0
     int64_t open_ns[PRV_WORKS]; // VALUE_ABSENT: nothing runs
     int64_t open_type[PRV_WORKS];
     str_id open_name[PRV_WORKS];

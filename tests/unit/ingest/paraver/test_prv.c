@@ -186,6 +186,116 @@ static void work_that_its_name_says_is_a_copy_is_no_kernel(void **state)
     trace_free(trace);
 }
 
+// As Extrae names them; it has states of devices, too.
+#define EXTRAE_NAMES(CALLS)                                                             \
+    "DEFAULT_OPTIONS\n\nLEVEL THREAD\n\nEVENT_TYPE\n" CALLS                             \
+    "EVENT_TYPE\n0    63000019    CUDA kernel\nVALUES\n0   End\n1 gemm\n\n"             \
+    "EVENT_TYPE\n0    63000119    CUDA kernel source code line\nVALUES\n0   End\n1 12 " \
+    "(gemm.cu)\n\n"
+#define EXTRAE_ROW                                      \
+    "LEVEL THREAD SIZE 4\nTHREAD 1.1.1\nCUDA-D1.S1-a\n" \
+    "THREAD 1.2.1\nCUDA-D1.S1-b\n\n"
+#define EXTRAE_HEADER "#Paraver (24/11/2025 at 09:15):1000_ns:0:1:2(2:1,2:2)\n"
+
+static void the_line_of_a_kernel_is_no_kernel(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(EXTRAE_NAMES("0 63000001 CUDA library call\nVALUES\n0 End\n1 cudaLaunch\n\n")
+                          EXTRAE_ROW EXTRAE_HEADER "1:1:1:1:2:100:180:1\n"
+                                                   "2:0:1:1:2:100:63000019:1:63000119:1\n"
+                                                   "2:0:1:1:2:180:63000019:0:63000119:0\n"
+                                                   "2:0:1:1:2:950:63000001:1\n"));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->kind[0], EVENT_KERNEL);
+    assert_int_equal(trace->dur_ns[0], 80);
+    assert_string_equal(trace_text(trace, trace->name[0]).at, "gemm");
+    trace_free(trace);
+}
+
+// Extrae to 4.1 records copies on a device's row as calls, later ones as transfers.
+static void copies_of_extrae_are_device_work(void **state)
+{
+    (void)state;
+#define COPY_LINES(TYPE)                                                            \
+    EXTRAE_ROW EXTRAE_HEADER "1:1:1:1:2:200:230:17\n2:0:1:1:2:200:" TYPE ":7\n"     \
+                             "2:0:1:1:2:230:" TYPE ":0\n2:0:1:1:2:300:63000001:8\n" \
+                             "2:0:1:1:2:310:63000001:0\n2:0:1:1:2:320:63000001:4\n" \
+                             "2:0:1:1:2:950:63000001:0\n"
+#define CALLS "0 63000001 CUDA library call\nVALUES\n0 End\n4 cudaDeviceSynchronize\n"
+    static const char *const texts[] = {
+        EXTRAE_NAMES(CALLS "7 cudaMemcpyAsync\n8 cudaMemset\n\n") COPY_LINES("63000001"),
+        EXTRAE_NAMES(CALLS "8 cudaMemset\n\nEVENT_TYPE\n0 63000020 CUDA memory transfer\n"
+                           "VALUES\n0 End\n7 cudaMemcpyAsync\n\n") COPY_LINES("63000020")};
+    for (size_t i = 0; i < 2; i++) {
+        struct trace *trace = read_good(str_of(texts[i]));
+        assert_int_equal(trace->event_count, 2);
+        for (uint32_t e = 0; e < 2; e++) {
+            bool copy = trace->kind[e] == EVENT_MEMCPY;
+            assert_true(copy || trace->kind[e] == EVENT_MEMSET);
+            assert_int_equal(trace->dur_ns[e], copy ? 30 : 10);
+        }
+        trace_free(trace);
+    }
+}
+
+// Each process sees its GPU as the first.
+static void each_task_has_its_devices(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(EXTRAE_NAMES("0 63000001 CUDA library call\n\n") EXTRAE_ROW EXTRAE_HEADER
+                      "2:0:1:1:2:100:63000019:1\n2:0:1:2:2:150:63000019:1\n"
+                      "2:0:1:1:2:180:63000019:0\n2:0:1:2:2:950:63000019:0\n"));
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace->track_count, 2);
+    assert_string_equal(trace_text(trace, trace->tracks[0].pid.text).at, "[task 1] 1");
+    assert_string_equal(trace_text(trace, trace->tracks[1].pid.text).at, "[task 2] 1");
+    assert_int_equal(trace->dur_ns[0], 80);
+    assert_int_equal(trace->dur_ns[1], 800);
+    trace_free(trace);
+}
+
+static void a_device_may_be_of_hip(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"HIP-D2.S3-node", "GPU-D2.S3-node"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[1024];
+        snprintf(text, sizeof text, "%sLEVEL THREAD SIZE 1\n%s\n\n%s",
+                 EXTRAE_NAMES("0 63500001 HIP library call\n\n"), rows[i],
+                 "#Paraver (x):1000_ns:0:1:1(1:1)\n2:0:1:1:1:100:63000019:1\n"
+                 "2:0:1:1:1:980:63000019:0\n");
+        struct trace *trace = read_good(str_of(text));
+        assert_int_equal(trace->event_count, 1);
+        assert_int_equal(trace->tracks[0].pid.number, 2);
+        assert_int_equal(trace->tracks[0].tid.number, 3);
+        trace_free(trace);
+    }
+}
+
+static void a_trace_that_ends_early_is_cut(void **state)
+{
+    (void)state;
+    const struct {
+        struct str text;
+        bool cut;
+    } cases[] = {
+        {STR(HEADER "1:1:1:1:1:0:950:1\n"), false},
+        {STR(HEADER "1:1:1:1:1:0:950:1"), false},
+        {STR(HEADER "1:1:1:1:1:0:7:1\n2:1:1:1:1:980:5:5\n"), false},
+        {STR(HEADER "1:1:1:1:1:0:7:1\n"), true}, // the header says 1000
+        {STR(HEADER "1:1:1:1:1:0:950:1\n1:1:1:1:1:95"), true},
+        {STR(HEADER "1:1:1:1:1:0:950:1\n1:1:1:1:1:9\0\0\0\0"), true},
+        {STR(HEADER "1:1:1:1:1:0:950:1\n\0\0\0\0"), true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace *trace = read_good(cases[i].text);
+        assert_int_equal(trace->repairs[REPAIR_TRUNCATED].count, cases[i].cut);
+        trace_free(trace);
+    }
+}
+
 // Its three versions write a colon before the threads, and the newer ones indent a .pcf.
 static void what_nsys2prv_writes_is_read(void **state)
 {
@@ -241,6 +351,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
         cmocka_unit_test(work_that_its_name_says_is_a_copy_is_no_kernel),
+        cmocka_unit_test(the_line_of_a_kernel_is_no_kernel),
+        cmocka_unit_test(copies_of_extrae_are_device_work),
+        cmocka_unit_test(each_task_has_its_devices),
+        cmocka_unit_test(a_device_may_be_of_hip),
+        cmocka_unit_test(a_trace_that_ends_early_is_cut),
         cmocka_unit_test(what_nsys2prv_writes_is_read),
         cmocka_unit_test(indented_names_of_states_are_read),
         cmocka_unit_test(a_row_without_its_pcf_comes_before_the_trace),
