@@ -42,6 +42,13 @@ static const struct unread_devices of_others = {
     "Upload a trace with device events; the recording table says how PyTorch's profiler records "
     "them. Of traces of other programs only the rows of the host are shown."};
 
+static const struct unread_devices of_paraver = {
+    "the trace has no device events: in a Paraver trace the .row says which rows are of devices, "
+    "and the .pcf which of their events are work",
+    "If it is of a job on GPUs, read the .prv together with its .pcf and .row: of the same name in "
+    "the same folder, or in one request. nsys2prv writes the rows of devices, and so does Extrae "
+    "with its library for CUDA or HIP."};
+
 static bool begins_with(struct str text, const char *prefix)
 {
     return !prefix || str_starts_with(text, str_of(prefix));
@@ -70,5 +77,7 @@ const struct unread_devices *unread_devices_of(const struct trace *trace)
         for (size_t i = 0; i < sizeof producers / sizeof *producers; i++)
             if (is_of(trace, &trace->tracks[t], &producers[i]))
                 return &producers[i].says;
+    if (trace->job.recorder == RECORDER_EXTRAE)
+        return &of_paraver;
     return is_of_others(trace) ? &of_others : NULL;
 }

@@ -16,8 +16,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_ROCM] = "rocprofv3 --kernel-trace --memory-copy-trace",
                     [RECORDER_XLA] =
                         "jax.profiler.start_trace(folder) and stop_trace() around the steps",
-                    [RECORDER_EXTRAE] = "Extrae's states are of the host only; record the device "
-                                        "with nsys profile or rocprofv3",
+                    [RECORDER_EXTRAE] = "Extrae with its library for CUDA or HIP, or nsys2prv; "
+                                        "read the .prv with its .pcf and .row",
                 },
             .cost = "540 to 830 bytes of JSON per kernel",
             .silent = "all",

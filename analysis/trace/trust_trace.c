@@ -398,18 +398,27 @@ static bool count_merged(const struct facts *facts, int64_t *count, struct err *
     return ok;
 }
 
-static bool add_merged(const struct facts *facts, struct report *report, struct err *err)
+static bool add_together(const struct facts *facts, struct report *report, struct err *err)
 {
     struct doubt merged = {
         .item = "merged_ranks",
         .severity = "warning",
-        .detail = "ranks merged into this file, as SGLang does",
+        .detail = "ranks in this one file, as SGLang and Extrae write them",
         .effect =
             "steps, idle time and exposed communication are those of all of them at once, and "
-            "waits between them are unknown; upload the ranks' own files instead",
+            "waits between them are unknown; upload the ranks' own files instead, if there are any",
+    };
+    struct doubt several = {
+        .item = "several_devices",
+        .severity = "info",
+        .count = facts->gpu_count,
+        .detail = "devices of one process, which count together",
+        .effect = "it is busy while any of them is, and computes while any computes; breakdown has "
+                  "each by itself",
     };
     return count_merged(facts, &merged.count, err) &&
-           (merged.count < 2 || doubt_add(report, &merged, err));
+           (merged.count < 2 || doubt_add(report, &merged, err)) &&
+           (merged.count > 1 || several.count < 2 || doubt_add(report, &several, err));
 }
 
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
@@ -429,7 +438,7 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
         empty.detail = unread->what;
     return add_unrecorded(facts, report, err) &&
            (facts->device_count || doubt_add(report, &empty, err)) &&
-           add_merged(facts, report, err) && add_cold(facts, report, err) &&
+           add_together(facts, report, err) && add_cold(facts, report, err) &&
            doubts_add_recorded(facts, report, err) && add_repairs(facts->trace, report, err) &&
            add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
            doubts_add_host(facts, report, err) && add_graphs(facts, report, err) &&

@@ -85,6 +85,32 @@ static const char *span_of(const struct report *report, int64_t steps)
                                            : "per steady step (mean)";
 }
 
+// One of several devices is enough for the whole to be busy.
+static void print_devices(const struct table *breakdown, FILE *out)
+{
+    enum { MOST_DEVICES = 16 };
+    size_t count = 0;
+    for (size_t row = 0; row < breakdown->row_count; row++)
+        count += table_is(breakdown, row, BREAKDOWN_SCOPE, STR("device"));
+    if (count < 2)
+        return;
+    fprintf(out,
+            "  that is the time in which at least one of %zu devices is busy; in the whole window "
+            "each is\n   ",
+            count);
+    size_t shown = 0;
+    for (size_t row = 0; row < breakdown->row_count && shown < MOST_DEVICES; row++) {
+        if (!table_is(breakdown, row, BREAKDOWN_SCOPE, STR("device")))
+            continue;
+        double window_ms = shown_ms(breakdown, row, BREAKDOWN_WINDOW_NS);
+        fputs(shown++ ? ", " : " ", out);
+        shown_put(out, table_text(breakdown, row, BREAKDOWN_DEVICE), NAME_WIDTH);
+        fprintf(out, ": %.1f %%",
+                window_ms > 0 ? shown_ms(breakdown, row, BREAKDOWN_BUSY_NS) / window_ms * 100 : 0);
+    }
+    fputs(shown < count ? ", ...\n" : "\n", out);
+}
+
 static void print_bars(const struct table *breakdown, size_t row, FILE *out)
 {
     static const struct {
@@ -136,6 +162,7 @@ static void print_breakdown(const struct report *report, FILE *out)
             window_ms / per_step, span_of(report, steps),
             recorded_ms > 0 ? shown_ms(breakdown, row, BREAKDOWN_BUSY_NS) / recorded_ms * 100 : 0,
             unrecorded_ms > 0 ? " of what was recorded" : "");
+    print_devices(breakdown, out);
     print_bars(breakdown, row, out);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust report: each line's count, time and severity on traces computed by hand.
+#include "analysis/report/trust.h"
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
@@ -277,8 +278,40 @@ static void ranks_merged_into_one_file_are_counted(void **state)
     add_kernel_of(&hand, "[TP00] 0", 0);
     add_kernel_of(&hand, "[TP01", 10);
     hand_analyze(&hand);
-    for (size_t i = 0; i < hand_rows(&hand, "trust"); i++)
-        assert_string_not_equal(hand_word(&hand, "trust", i, "item"), "merged_ranks");
+    assert_int_equal(trust_count(&hand.report, "merged_ranks"), 0);
+    assert_int_equal(trust_count(&hand.report, "several_devices"), 2);
+    hand_end(&hand);
+}
+
+static void one_device_counts_by_itself(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "a", 7, 0, 10);
+    hand_kernel(&hand, "b", 8, 0, 10);
+    hand_analyze(&hand);
+    assert_int_equal(trust_count(&hand.report, "several_devices"), 0);
+    hand_end(&hand);
+}
+
+static void what_the_profiler_reported_is_said(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "a", 7, 0, 10);
+    struct trace_setting messages = {.key = hand_text(&hand, TRACE_MESSAGES),
+                                     .text = hand_text(&hand, "CUPTI could not be loaded"),
+                                     .number = 3};
+    assert_true(trace_builder_setting(hand.builder, &messages, &hand.err));
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "profiler_messages");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 3);
+    assert_string_equal(hand_word(&hand, "trust", row, "detail"),
+                        "errors and warnings of the profiler: CUPTI could not be loaded");
+    for (size_t i = 0; i < hand_rows(&hand, "environment"); i++)
+        assert_string_not_equal(hand_word(&hand, "environment", i, "key"), TRACE_MESSAGES);
     hand_end(&hand);
 }
 
@@ -335,6 +368,8 @@ int main(void)
         cmocka_unit_test(steps_left_out_as_asked_say_so),
         cmocka_unit_test(steps_cover_the_window_without_marks),
         cmocka_unit_test(ranks_merged_into_one_file_are_counted),
+        cmocka_unit_test(one_device_counts_by_itself),
+        cmocka_unit_test(what_the_profiler_reported_is_said),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
     };

@@ -245,7 +245,7 @@ static void each_profiler_records_in_its_own_way(void **state)
 {
     (void)state;
     static const char *const ways[RECORDER_COUNT] = {"ProfilerActivity", "nsys profile",
-                                                     "rocprofv3", "jax.profiler", "nsys profile"};
+                                                     "rocprofv3", "jax.profiler", "nsys2prv"};
     for (int i = 0; i < RECORDER_COUNT; i++) {
         struct hand hand;
         hand_begin(&hand);
