@@ -17,9 +17,9 @@ struct holder {
 struct moment {
     const struct snapshot_view *view;
     const char *name;
-    bool peak;       // else the last OOM
-    int64_t all;     // allocated
-    int64_t *before; // bytes and blocks by stack, of blocks that were there before the recording
+    bool peak;                   // else the last OOM
+    int64_t all;                 // allocated
+    struct snapshot_use *before; // by stack, of blocks that were there before the recording
     struct holder *holders;
     size_t count;
 };
@@ -52,18 +52,14 @@ static int by_bytes(const void *left, const void *right)
 // without recorded calls its holder is unknown.
 static bool find_before(struct moment *moment, struct err *err)
 {
-    const struct memory_snapshot *snapshot = moment->view->snapshot;
+    const struct snapshot_view *view = moment->view;
     moment->before =
-        arena_array(moment->view->scratch, 2 * snapshot->stack_count, sizeof *moment->before, err);
-    for (size_t i = 0; moment->before && i < snapshot->block_count; i++) {
-        const struct snapshot_block *block = &snapshot->blocks[i];
-        if (block->device != moment->view->number || block->stack == SNAPSHOT_NO_STACK ||
-            !snapshot_is_from_before(snapshot, block))
-            continue;
-        figures_sum(&moment->before[2 * block->stack], block->size);
-        moment->before[2 * block->stack + 1]++;
-    }
-    return moment->before;
+        arena_array(view->scratch, view->snapshot->stack_count, sizeof *moment->before, err);
+    if (!moment->before)
+        return false;
+    snapshot_add_before(view->snapshot, view->number, moment->before);
+    moment->before[SNAPSHOT_NO_STACK] = (struct snapshot_use){0};
+    return true;
 }
 
 static bool find_holders(struct moment *moment, struct err *err)
@@ -73,9 +69,8 @@ static bool find_holders(struct moment *moment, struct err *err)
     if (!moment->holders || !find_before(moment, err))
         return false;
     for (size_t stack = 0; stack < stacks; stack++) {
-        const int64_t *before = &moment->before[2 * stack];
         take(moment, stack, use_of(moment, stack), false);
-        take(moment, stack, (struct snapshot_use){before[0], before[1]}, true);
+        take(moment, stack, moment->before[stack], true);
     }
     qsort(moment->holders, moment->count, sizeof *moment->holders, by_bytes);
     return true;
@@ -178,7 +173,7 @@ static bool last_oom(const struct snapshot_view *view, int64_t *allocated)
             *allocated = view->snapshot->ooms[i].allocated;
             found = true;
         }
-    figures_sum(allocated, snapshot_allocated_before(view->device));
+    figures_sum(allocated, snapshot_allocated_before(view->snapshot, view->number));
     return found;
 }
 
@@ -187,7 +182,7 @@ bool snapshot_holders_add(const struct snapshot_view *view, struct snapshot_top 
 {
     struct moment peak = {.view = view, .name = "peak", .peak = true, .all = view->device->peak};
     struct moment oom = {.view = view, .name = "oom"};
-    figures_sum(&peak.all, snapshot_allocated_before(view->device));
+    figures_sum(&peak.all, snapshot_allocated_before(view->snapshot, view->number));
     if (!find_holders(&peak, err) || !add_rows(&peak, err))
         return false;
     find_top(&peak, top);

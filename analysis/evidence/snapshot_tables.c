@@ -37,10 +37,11 @@ static void row_recorded(const struct snapshot_view *view, struct row *row)
     row_i64_if(row, SNAPSHOTS_PEAK_NS, timed && device->peak > 0,
                1000 * (device->peak_us - device->first_us));
     row_i64(row, SNAPSHOTS_PEAK_ALLOCATED_BYTES,
-            sum(device->peak, snapshot_allocated_before(device)));
+            sum(device->peak, snapshot_allocated_before(view->snapshot, view->number)));
     row_i64(row, SNAPSHOTS_PEAK_RESERVED_BYTES,
             sum(device->peak_reserved, snapshot_reserved_before(device)));
-    row_i64_if(row, SNAPSHOTS_BEGIN_BYTES, device->events > 0, snapshot_allocated_before(device));
+    row_i64_if(row, SNAPSHOTS_BEGIN_BYTES, device->events > 0,
+               snapshot_allocated_before(view->snapshot, view->number));
     row_i64(row, SNAPSHOTS_OOMS, device->ooms);
 }
 
@@ -76,7 +77,7 @@ static bool add_series(const struct snapshot_view *view, struct err *err)
         snapshot_row_place(view, &row);
         row_i64(&row, SNAPSHOT_SERIES_TIME_NS, 1000 * (points[i].time_us - device->first_us));
         row_i64(&row, SNAPSHOT_SERIES_ALLOCATED_BYTES,
-                sum(points[i].allocated, snapshot_allocated_before(device)));
+                sum(points[i].allocated, snapshot_allocated_before(view->snapshot, view->number)));
         row_i64(&row, SNAPSHOT_SERIES_RESERVED_BYTES,
                 sum(points[i].reserved, snapshot_reserved_before(device)));
         if (!row_end(&row, view->report, err))
@@ -98,7 +99,8 @@ static bool add_oom(const struct snapshot_view *view, const struct snapshot_oom 
                     struct err *err)
 {
     struct row row = {.desc = &table_snapshot_ooms};
-    int64_t allocated = sum(oom->allocated, snapshot_allocated_before(view->device));
+    int64_t allocated =
+        sum(oom->allocated, snapshot_allocated_before(view->snapshot, view->number));
     int64_t reserved = sum(oom->reserved, snapshot_reserved_before(view->device));
     int64_t cached = figures_minus(reserved, allocated);
     snapshot_row_place(view, &row);

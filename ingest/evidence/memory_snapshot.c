@@ -383,6 +383,21 @@ bool memory_snapshot_annotation(struct evidence *evidence,
     return true;
 }
 
+// --- the end ------------------------------------------------------------------------------------
+
+// Sizes of blocks are rounded up, those of requests are not.
+void memory_snapshot_done(struct evidence *evidence)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    for (size_t i = 0; i < snapshot->block_count; i++) {
+        const struct snapshot_block *block = &snapshot->blocks[i];
+        const struct live_block *live =
+            block->in_use ? live_blocks_find(&snapshot->live, block->device, block->address) : NULL;
+        if (live && block->size > live->size)
+            figures_sum(&snapshot->sums.rounded_on[block->device], block->size - live->size);
+    }
+}
+
 // --- outcome -------------------------------------------------------------------------------------
 
 struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
@@ -391,10 +406,9 @@ struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
     return site->peak == device->peaks ? site->before_change : site->now;
 }
 
-// Blocks that await their free are replayed as in use, so those at the end count, too.
-int64_t snapshot_allocated_before(const struct snapshot_device *device)
+int64_t snapshot_allocated_before(const struct memory_snapshot *snapshot, uint32_t device)
 {
-    return figures_minus(larger(device->active, device->in_use), device->allocated);
+    return snapshot_before(&snapshot->sums, device, snapshot->devices[device]->allocated);
 }
 
 int64_t snapshot_reserved_before(const struct snapshot_device *device)
@@ -402,8 +416,20 @@ int64_t snapshot_reserved_before(const struct snapshot_device *device)
     return figures_minus(device->total, device->reserved);
 }
 
-bool snapshot_is_from_before(const struct memory_snapshot *snapshot,
-                             const struct snapshot_block *block)
+static bool is_from_before(const struct memory_snapshot *snapshot,
+                           const struct snapshot_block *block)
 {
     return block->in_use && !live_blocks_find(&snapshot->live, block->device, block->address);
+}
+
+void snapshot_add_before(const struct memory_snapshot *snapshot, uint32_t device,
+                         struct snapshot_use *by_stack)
+{
+    for (size_t i = 0; i < snapshot->block_count; i++) {
+        const struct snapshot_block *block = &snapshot->blocks[i];
+        if (block->device != device || !is_from_before(snapshot, block))
+            continue;
+        figures_sum(&by_stack[block->stack].bytes, block->size);
+        by_stack[block->stack].blocks++;
+    }
 }

@@ -142,6 +142,9 @@ MUST_CHECK bool memory_snapshot_annotation(struct evidence *evidence,
                                            const struct snapshot_annotation *annotation,
                                            struct err *err);
 
+// After all of it.
+void memory_snapshot_done(struct evidence *evidence);
+
 // --- outcome -------------------------------------------------------------------------------------
 
 // Its calls, innermost first.
@@ -152,10 +155,11 @@ enum snapshot_category snapshot_category_of(const struct memory_snapshot *snapsh
 struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
                                          const struct snapshot_site *site);
 // Allocated and reserved before the first record.
-int64_t snapshot_allocated_before(const struct snapshot_device *device);
+int64_t snapshot_allocated_before(const struct memory_snapshot *snapshot, uint32_t device);
 int64_t snapshot_reserved_before(const struct snapshot_device *device);
-// Whether a block at the end was allocated before the first record.
-bool snapshot_is_from_before(const struct memory_snapshot *snapshot,
-                             const struct snapshot_block *block);
+// Adds what the blocks at the end that were allocated before the first record hold of a device, by
+// stack: as many as there are stacks.
+void snapshot_add_before(const struct memory_snapshot *snapshot, uint32_t device,
+                         struct snapshot_use *by_stack);
 
 #endif

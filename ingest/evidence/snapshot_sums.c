@@ -63,6 +63,15 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+// The ring may have lost how the run started, so this follows from the end. Blocks that await their
+// free are replayed as in use, so those at the end count, too.
+int64_t snapshot_before(const struct snapshot_sums *sums, int64_t device, int64_t net)
+{
+    int64_t end = larger(sums->active_on[device], sums->allocated_on[device]);
+    bool all_recorded = figures_minus(end, sums->rounded_on[device]) == net;
+    return all_recorded ? 0 : figures_minus(end, net);
+}
+
 void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment)
 {
     sums->segments++;
@@ -124,9 +133,8 @@ static void report_trace(const struct snapshot_sums *sums, unsigned device, unsi
                          struct figures *figures)
 {
     const struct trace_sums *trace = &sums->traces[device];
-    // The ring may have lost how the run started: what was allocated before follows from the end.
-    int64_t end = sums->allocated_on[device], active = larger(sums->active_on[device], end);
-    int64_t baseline = figures_minus(active, trace->net), peak = baseline;
+    int64_t end = sums->allocated_on[device];
+    int64_t baseline = snapshot_before(sums, device, trace->net), peak = baseline;
     figures_sum(&peak, trace->peak);
     figures_add(figures, device, "traces" IN "%u" IN "device", at);
     figures_add(figures, trace->events, "traces" IN "%u" IN "events", at);

@@ -43,6 +43,8 @@ struct snapshot_sums {
     int64_t segments, reserved, allocated, active, blocks, largest_inactive, annotations;
     // at the end; active: also what awaits its free
     int64_t allocated_on[SNAPSHOT_MOST_DEVICES], active_on[SNAPSHOT_MOST_DEVICES];
+    // how much larger blocks at the end are than the requests that were recorded for them
+    int64_t rounded_on[SNAPSHOT_MOST_DEVICES];
     struct trace_sums traces[SNAPSHOT_MOST_DEVICES];
     struct word_counts types, states;
 };
@@ -58,6 +60,10 @@ struct snapshot_change {
     int64_t size;
     unsigned word; // the place of its state or action
 };
+
+// What was allocated before the first record: of blocks at the end, less what was recorded.
+// Nothing, if they are what was recorded but for the rounding of their sizes.
+int64_t snapshot_before(const struct snapshot_sums *sums, int64_t device, int64_t net);
 
 void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment);
 void snapshot_add_block(struct snapshot_sums *sums, const struct snapshot_change *block);

@@ -241,6 +241,8 @@ bool snapshot_pickle_gather(const struct format_input *input, struct err *err)
     struct pickle *pickle =
         memory_snapshot_start(evidence, input->filename, err) ? pickle_load(&pickled, err) : NULL;
     bool ok = pickle && check_root(pickle, err);
+    if (ok)
+        memory_snapshot_done(evidence);
     snapshot_calls_free(&reader.calls);
     budget_free(evidence->budget, reader.rows, reader.row_cap * sizeof *reader.rows);
     pickle_free(pickle);

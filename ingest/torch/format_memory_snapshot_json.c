@@ -275,6 +275,8 @@ static bool gather_snapshot(const struct format_input *input, struct err *err)
     snapshot->evidence = input->evidence;
     bool ok = memory_snapshot_start(input->evidence, input->filename, err) &&
               take_document(snapshot, input, err);
+    if (ok)
+        memory_snapshot_done(input->evidence);
     snapshot_calls_free(&snapshot->calls);
     buf_free(&snapshot->name);
     buf_free(&snapshot->filename);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/torch/snapshot_calls.h"
 
+#include <stdio.h>
+
 enum { MOST_USERS = 3, MOST_INNER = 2, MOST_OPERATORS = 2, MOST_NAME = 160 };
 
 void snapshot_calls_free(struct snapshot_calls *calls)
@@ -137,51 +139,99 @@ bool snapshot_calls_close(struct snapshot_calls *calls, struct evidence *evidenc
 
 // --- inspect ------------------------------------------------------------------------------------
 
-// The stack that held most at the device's peak, of those recorded.
-static uint32_t largest_stack(const struct memory_snapshot *snapshot,
-                              const struct snapshot_device *device, int64_t *bytes)
-{
-    uint32_t largest = SNAPSHOT_NO_STACK;
-    *bytes = 0;
-    for (size_t i = 0; i < device->site_cap && i < snapshot->stack_count; i++) {
-        struct snapshot_use use = snapshot_use_at_peak(device, &device->sites[i]);
-        if (use.bytes <= *bytes)
-            continue;
-        *bytes = use.bytes;
-        largest = (uint32_t)i;
-    }
-    return largest;
-}
+// The device with the highest peak.
+struct highest {
+    uint32_t number;
+    const struct snapshot_device *device; // NULL: nothing was recorded
+    int64_t peak;
+};
 
-// Of the device with the highest peak, for people.
-static void report_peak(const struct memory_snapshot *snapshot, struct figures *figures)
+static struct highest highest_of(const struct memory_snapshot *snapshot)
 {
-    const struct snapshot_device *highest = NULL;
-    int64_t peak = 0, bytes, ooms = 0;
-    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
+    struct highest highest = {0};
+    for (uint32_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
         const struct snapshot_device *device = snapshot->devices[i];
         if (!device || device->events == 0)
             continue;
-        int64_t own = snapshot_allocated_before(device);
-        figures_sum(&own, device->peak);
-        figures_sum(&ooms, device->ooms);
-        if (!highest || own > peak) {
-            highest = device;
-            peak = own;
-        }
+        int64_t peak = snapshot_allocated_before(snapshot, i);
+        figures_sum(&peak, device->peak);
+        if (!highest.device || peak > highest.peak)
+            highest = (struct highest){i, device, peak};
     }
-    if (!highest)
+    return highest;
+}
+
+// What one call held at the peak: what was recorded, and what was there all the time.
+static void report_calls(const struct memory_snapshot *snapshot, const struct highest *highest,
+                         struct figures *figures)
+{
+    const struct snapshot_device *device = highest->device;
+    struct err err;
+    struct snapshot_use *uses =
+        figures ? arena_array(figures->arena, snapshot->stack_count, sizeof *uses, &err) : NULL;
+    uint32_t largest = SNAPSHOT_NO_STACK;
+    int64_t unknown = highest->peak;
+    if (!uses)
         return;
-    uint32_t stack = largest_stack(snapshot, highest, &bytes);
+    snapshot_add_before(snapshot, highest->number, uses);
+    uses[SNAPSHOT_NO_STACK] = (struct snapshot_use){0};
+    for (uint32_t i = SNAPSHOT_NO_STACK + 1; i < snapshot->stack_count; i++) {
+        if (i < device->site_cap)
+            figures_sum(&uses[i].bytes, snapshot_use_at_peak(device, &device->sites[i]).bytes);
+        largest = uses[i].bytes > uses[largest].bytes ? i : largest;
+        unknown = figures_minus(unknown, uses[i].bytes);
+    }
+    figures_add(figures, uses[largest].bytes, "most_by_one_call");
+    figures_text(figures, snapshot_frames(snapshot, largest), "which_is");
+    figures_add(figures, unknown > 0 ? unknown : 0, "peak_without_call");
+}
+
+static void report_failed(const struct memory_snapshot *snapshot, struct figures *figures)
+{
+    int64_t ooms = 0;
+    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++)
+        figures_sum(&ooms, snapshot->devices[i] ? snapshot->devices[i]->ooms : 0);
     figures_add(figures, ooms, "failed_requests");
-    figures_add(figures, peak, "peak_allocated");
-    figures_add(figures, bytes, "most_by_one_call");
-    figures_text(figures, snapshot_frames(snapshot, stack), "which_is");
+    for (size_t i = 0; i < snapshot->oom_count; i++) {
+        const struct snapshot_oom *oom = &snapshot->ooms[i];
+        figures_add(figures, oom->device, "failed" IN "%zu" IN "device", i);
+        if (!snapshot->untimed)
+            figures_add(figures, oom->time_us, "failed" IN "%zu" IN "time_us", i);
+        figures_add(figures, oom->size, "failed" IN "%zu" IN "requested", i);
+        figures_add(figures, oom->device_free, "failed" IN "%zu" IN "device_free", i);
+    }
+    if (snapshot->oom_count == 0)
+        return;
+    const struct snapshot_oom *last = &snapshot->ooms[snapshot->oom_count - 1];
+    char text[128];
+    snprintf(text, sizeof text, "%lld bytes on device %u, where %lld were free",
+             (long long)last->size, last->device, (long long)last->device_free);
+    figures_text(figures, str_of(text), "last_failed");
+}
+
+// For people.
+static void report_peak(const struct memory_snapshot *snapshot, struct figures *figures)
+{
+    struct highest highest = highest_of(snapshot);
+    if (!highest.device)
+        return;
+    int64_t reserved = snapshot_reserved_before(highest.device);
+    figures_sum(&reserved, highest.device->peak_reserved);
+    report_failed(snapshot, figures);
+    figures_add(figures, highest.peak, "peak_allocated");
+    figures_add(figures, highest.number, "peak_device");
+    if (!snapshot->untimed && highest.device->peak > 0)
+        figures_add(figures, highest.device->peak_us, "peak_time_us");
+    figures_add(figures, reserved, "peak_reserved");
+    report_calls(snapshot, &highest, figures);
 }
 
 static void report_snapshot(const struct evidence *evidence, struct figures *figures)
 {
-    snapshot_report(&evidence->memory->sums, figures);
+    const struct snapshot_sums *sums = &evidence->memory->sums;
+    int64_t used = sums->active > sums->allocated ? sums->active : sums->allocated;
+    snapshot_report(sums, figures);
+    figures_add(figures, sums->reserved > used ? sums->reserved - used : 0, "inactive");
     report_peak(evidence->memory, figures);
 }
 

@@ -155,8 +155,9 @@ static void segments_blocks_and_traces_are_counted(void **state)
         "\"actions\":{\"alloc\":2,\"free_completed\":2,\"free_requested\":1,"
         "\"other\":1},"
         "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":681,"
-        "\"peak_allocated\":721,\"allocated_at_end\":700}],\"annotations\":1,\"failed_requests\":0,"
-        "\"peak_allocated\":721,\"most_by_one_call\":20,\"which_is\":\"\"}");
+        "\"peak_allocated\":721,\"allocated_at_end\":700}],\"annotations\":1,\"inactive\":338,"
+        "\"failed_requests\":0,\"peak_allocated\":721,\"peak_device\":1,\"peak_reserved\":1000,"
+        "\"most_by_one_call\":0,\"which_is\":\"\",\"peak_without_call\":721}");
 }
 
 static void old_snapshots_are_a_list_of_segments(void **state)
@@ -166,11 +167,11 @@ static void old_snapshots_are_a_list_of_segments(void **state)
     buf_puts(&bytes, "\x80\x04](");
     put_segment(&bytes, 0, 100, 60);
     buf_puts(&bytes, "e.");
-    assert_counted(&bytes,
-                   "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
-                   "\"largest_inactive_block\":40,"
-                   "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
-                   "\"segment_types\":{\"large\":1},\"traces\":[],\"annotations\":0}");
+    assert_counted(
+        &bytes, "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
+                "\"largest_inactive_block\":40,"
+                "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
+                "\"segment_types\":{\"large\":1},\"traces\":[],\"annotations\":0,\"inactive\":39}");
 }
 
 static void members_of_other_types_count_as_nothing(void **state)
@@ -187,7 +188,7 @@ static void members_of_other_types_count_as_nothing(void **state)
     assert_counted(&bytes,
                    "{\"segments\":1,\"reserved\":0,\"allocated\":0,\"active\":0,\"blocks\":0,"
                    "\"largest_inactive_block\":0,\"segment_types\":{\"other\":1},"
-                   "\"traces\":[],\"annotations\":0}");
+                   "\"traces\":[],\"annotations\":0,\"inactive\":0}");
 }
 
 static void other_pickles_are_no_snapshots(void **state)
@@ -225,12 +226,69 @@ static void snapshots_in_json_are_counted_alike(void **state)
         "\"traces\":[{\"device\":0,\"events\":2,"
         "\"actions\":{\"alloc\":1,\"free_completed\":1},"
         "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":41,"
-        "\"peak_allocated\":91,\"allocated_at_end\":60}],\"annotations\":1,\"failed_requests\":0,"
-        "\"peak_allocated\":91,\"most_by_one_call\":50,\"which_is\":\"\"}");
+        "\"peak_allocated\":91,\"allocated_at_end\":60}],\"annotations\":1,\"inactive\":39,"
+        "\"failed_requests\":0,\"peak_allocated\":91,\"peak_device\":0,\"peak_reserved\":100,"
+        "\"most_by_one_call\":0,\"which_is\":\"\",\"peak_without_call\":91}");
     buf_puts(&bytes, "[{\"total_size\": 8, \"allocated_size\": -1, \"blocks\": 3}, null]");
-    assert_counted(&bytes, "{\"segments\":1,\"reserved\":8,\"allocated\":0,\"active\":0,"
-                           "\"blocks\":0,\"largest_inactive_block\":0,"
-                           "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
+    assert_counted(
+        &bytes, "{\"segments\":1,\"reserved\":8,\"allocated\":0,\"active\":0,"
+                "\"blocks\":0,\"largest_inactive_block\":0,"
+                "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0,\"inactive\":8}");
+}
+
+// What a ring buffer lost stands in the blocks with its calls; sizes of blocks are rounded up.
+static void blocks_from_before_count_for_their_call(void **state)
+{
+    (void)state;
+    struct err err;
+    struct buf bytes = {0}, out = {0};
+#define CALL(NAME) "\"frames\":[{\"name\":\"" NAME "\",\"filename\":\"m.py\",\"line\":8}]"
+    buf_puts(
+        &bytes,
+        "{\"segments\":[{\"device\":1,\"total_size\":4096,\"allocated_size\":2048,"
+        "\"active_size\":2048,\"segment_type\":\"small\",\"blocks\":["
+        "{\"address\":1,\"size\":1024,\"state\":\"active_allocated\"," CALL(
+            "build") "},"
+                     "{\"address\":2,\"size\":512,\"state\":\"active_allocated\"},"
+                     "{\"address\":3,\"size\":512,\"state\":\"active_allocated\"," CALL(
+                         "step") "}]}],"
+                                 "\"device_traces\":[[],[{\"action\":\"alloc\",\"addr\":3,\"size\":"
+                                 "9,\"time_us\":70," CALL("step") "},{\"action\":\"oom\",\"size\":"
+                                                                  "8192,\"device_free\":77,"
+                                                                  "\"time_us\":80}]]}");
+    if (!count_bytes(&bytes, &out, &err))
+        fail_msg("%s", err.msg);
+    assert_non_null(strstr(
+        out.at, "\"inactive\":2048,\"failed_requests\":1,\"failed\":[{\"device\":1,\"time_us\":80,"
+                "\"requested\":8192,\"device_free\":77}],\"last_failed\":\"8192 bytes on device 1, "
+                "where 77 were free\",\"peak_allocated\":2048,\"peak_device\":1,"
+                "\"peak_time_us\":70,\"peak_reserved\":4096,\"most_by_one_call\":1024,"
+                "\"which_is\":\"build (m.py:8)\",\"peak_without_call\":1015}"));
+    buf_free(&out);
+}
+
+// All blocks at the end were recorded, so nothing was there before but the rounding of their sizes.
+static void a_recording_from_the_start_begins_with_nothing(void **state)
+{
+    (void)state;
+    static const char *const addresses[] = {"1", "2"}; // of a block; 2: not recorded
+    for (size_t i = 0; i < 2; i++) {
+        struct err err;
+        struct buf bytes = {0}, out = {0};
+        buf_printf(&bytes,
+                   "{\"segments\":[{\"device\":0,\"total_size\":2048,\"allocated_size\":512,"
+                   "\"active_size\":512,\"blocks\":[{\"address\":%s,\"size\":512,"
+                   "\"state\":\"active_allocated\"}]}],\"device_traces\":[["
+                   "{\"action\":\"alloc\",\"addr\":1,\"size\":9},"
+                   "{\"action\":\"alloc\",\"addr\":5,\"size\":8},"
+                   "{\"action\":\"free_completed\",\"addr\":5,\"size\":8}]]}",
+                   addresses[i]);
+        if (!count_bytes(&bytes, &out, &err))
+            fail_msg("%s", err.msg);
+        assert_non_null(strstr(out.at, i ? "\"baseline\":503,\"peak_allocated\":520"
+                                         : "\"baseline\":0,\"peak_allocated\":17"));
+        buf_free(&out);
+    }
 }
 
 static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
@@ -245,9 +303,10 @@ static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
                      "\"gASVQwAAAAAAAAB9lIwIc2VnbWVudHOUXZR9lCiMBmRldmljZZRLAIwKdG90YWxfc2l6ZZRLCYw"
                      "OYWxsb2NhdGVkX3NpemWUSwV1YXMuAA==\"}]\n"
                      "add_local_files(local_files, 'Active Memory Timeline')\n</script>");
-    assert_counted(&bytes, "{\"segments\":1,\"reserved\":9,\"allocated\":5,\"active\":0,"
-                           "\"blocks\":0,\"largest_inactive_block\":0,"
-                           "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
+    assert_counted(
+        &bytes, "{\"segments\":1,\"reserved\":9,\"allocated\":5,\"active\":0,"
+                "\"blocks\":0,\"largest_inactive_block\":0,"
+                "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0,\"inactive\":4}");
     buf_puts(&bytes, "<html>const local_files = [{\"base64\":\"gA\"}]");
     assert_refused(&bytes, "without a snapshot in it");
 }
@@ -282,10 +341,10 @@ static void what_is_referred_to_again_counts_once(void **state)
     for (int i = 0; i < TIMES; i++)
         buf_puts(&bytes, i ? "h\2" : "q\2");
     buf_puts(&bytes, "eu.");
-    assert_counted(&bytes,
-                   "{\"segments\":1,\"reserved\":0,\"allocated\":1,\"active\":0,\"blocks\":1,"
-                   "\"largest_inactive_block\":1,\"block_states\":{\"inactive\":1},"
-                   "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
+    assert_counted(
+        &bytes, "{\"segments\":1,\"reserved\":0,\"allocated\":1,\"active\":0,\"blocks\":1,"
+                "\"largest_inactive_block\":1,\"block_states\":{\"inactive\":1},"
+                "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0,\"inactive\":0}");
 }
 
 // --- many events --------------------------------------------------------------------------------
@@ -458,6 +517,8 @@ int main(void)
         cmocka_unit_test(members_of_other_types_count_as_nothing),
         cmocka_unit_test(other_pickles_are_no_snapshots),
         cmocka_unit_test(snapshots_in_json_are_counted_alike),
+        cmocka_unit_test(blocks_from_before_count_for_their_call),
+        cmocka_unit_test(a_recording_from_the_start_begins_with_nothing),
         cmocka_unit_test(pages_of_memory_viz_have_the_pickle_in_them),
         cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(what_is_referred_to_again_counts_once),
