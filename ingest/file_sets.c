@@ -8,28 +8,28 @@
 static const struct {
     const char *ending, *joined;
     unsigned place;
-    bool events;
+    bool events, bare;
 } members[] = {
-    {"_agent_info.csv", ".csv", 0, false},
-    {"_kernel_trace.csv", ".csv", 1, true},
-    {"_hip_api_trace.csv", ".csv", 2, true},
-    {"_hip_trace.csv", ".csv", 2, true},
-    {"_hip_runtime_api_trace.csv", ".csv", 2, true},
-    {"_hip_runtime_trace.csv", ".csv", 2, true},
-    {"_hip_compiler_api_trace.csv", ".csv", 2, true},
-    {"_hsa_api_trace.csv", ".csv", 2, true},
-    {"_hsa_trace.csv", ".csv", 2, true},
-    {"_rccl_api_trace.csv", ".csv", 2, true},
-    {"_rccl_trace.csv", ".csv", 2, true},
-    {"_marker_api_trace.csv", ".csv", 2, true},
-    {"_marker_trace.csv", ".csv", 2, true},
-    {"_memory_copy_trace.csv", ".csv", 3, true},
-    {"_memory_allocation_trace.csv", ".csv", 4, false},
-    {"_scratch_memory_trace.csv", ".csv", 4, false},
-    {"_counter_collection.csv", ".csv", 5, false},
-    {".pcf", ".prv", 0, false},
-    {".row", ".prv", 1, false},
-    {".prv", ".prv", 2, true},
+    {"_agent_info.csv", ".csv", 0, false, false},
+    {"_kernel_trace.csv", ".csv", 1, true, false},
+    {"_hip_api_trace.csv", ".csv", 2, true, false},
+    {"_hip_trace.csv", ".csv", 2, true, false},
+    {"_hip_runtime_api_trace.csv", ".csv", 2, true, false},
+    {"_hip_runtime_trace.csv", ".csv", 2, true, false},
+    {"_hip_compiler_api_trace.csv", ".csv", 2, true, false},
+    {"_hsa_api_trace.csv", ".csv", 2, true, false},
+    {"_hsa_trace.csv", ".csv", 2, true, false},
+    {"_rccl_api_trace.csv", ".csv", 2, true, false},
+    {"_rccl_trace.csv", ".csv", 2, true, false},
+    {"_marker_api_trace.csv", ".csv", 2, true, false},
+    {"_marker_trace.csv", ".csv", 2, true, false},
+    {"_memory_copy_trace.csv", ".csv", 3, true, false},
+    {"_memory_allocation_trace.csv", ".csv", 4, false, false},
+    {"_scratch_memory_trace.csv", ".csv", 4, false, false},
+    {"_counter_collection.csv", ".csv", 5, false, false},
+    {".pcf", ".prv", 0, false, true},
+    {".row", ".prv", 1, false, true},
+    {".prv", ".prv", 2, true, false},
 };
 
 static bool ends_with(struct str name, struct str end)
@@ -60,7 +60,28 @@ bool file_set_key(struct str filename, struct file_set_key *key)
                                      .coding = coding,
                                      .place = members[i].place,
                                      .events = members[i].events,
-                                     .names = !members[i].events && members[i].place < 2};
+                                     .names = !members[i].events && members[i].place < 2,
+                                     .bare = members[i].bare};
+        return true;
+    }
+    return false;
+}
+
+bool file_set_turn(struct str filename, struct file_set_turn *turn)
+{
+    static const char *const codings[] = {"", ".gz", ".zst"};
+    enum { MEMBERS = sizeof members / sizeof *members, CODINGS = 3 };
+    struct file_set_key key;
+    if (!file_set_key(filename, &key))
+        return false;
+    for (; turn->next < (size_t)MEMBERS * CODINGS; turn->next++) {
+        size_t member = turn->next / CODINGS;
+        bool wanted = turn->bare ? members[member].bare : members[member].events;
+        if (!wanted || strcmp(members[member].joined, key.ending) != 0)
+            continue;
+        turn->stem = key.stem;
+        turn->ending = members[member].ending;
+        turn->coding = codings[turn->next++ % CODINGS];
         return true;
     }
     return false;

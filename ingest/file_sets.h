@@ -15,10 +15,22 @@ struct file_set_key {
     unsigned place;     // those with names come before those with events
     bool events;
     bool names; // it only names what is in others of the set
+    bool bare;  // and says nothing by itself
 };
 
 // False for a file that belongs to no set.
 bool file_set_key(struct str filename, struct file_set_key *key);
+
+// Goes through the names that other files of a file's set may have: those that say nothing by
+// themselves, or those with events. Starts as zeros but for the first member.
+struct file_set_turn {
+    bool bare;
+    size_t next;
+    struct str stem; // the name is these, one after another
+    const char *ending, *coding;
+};
+// False after the last, or for a file that belongs to no set.
+bool file_set_turn(struct str filename, struct file_set_turn *turn);
 
 // Finds the files of the set that the file of an index belongs to, in the order in which they are
 // joined. The number of them; 0 unless it is the first of at least two, one with events. Files of

@@ -6,7 +6,10 @@
 #include "ingest/file_sets.h"
 #include "ingest/ingest.h"
 #include "server/cli/hang_dumps.h"
+#include "server/cli/set_beside.h"
 #include "server/cli/trace_figures.h"
+
+#include <sys/stat.h>
 
 struct inspection {
     struct arena *arena;
@@ -228,6 +231,36 @@ static bool walk(struct inspection *inspection, struct source *source, struct er
     return true;
 }
 
+// The file, with those beside it that name what is in it.
+static struct source *open_named(struct inspection *inspection, const char *path, struct err *err)
+{
+    struct arena *arena = inspection->arena;
+    struct path_list all;
+    if (!set_beside_add(arena, &path, 1, &all, err))
+        return NULL;
+    struct str *names = arena_array(arena, all.count, sizeof *names, err);
+    size_t *in_set = arena_array(arena, all.count, sizeof *in_set, err);
+    if (!names || !in_set)
+        return NULL;
+    for (size_t i = 0; i < all.count; i++)
+        names[i] = str_of(all.at[i]);
+    size_t found = file_set_find(names, all.count, 0, in_set);
+    struct stat info;
+    if (found && stat(path, &info) == 0)
+        figures_add(&inspection->file->figures, info.st_size, "bytes");
+    return found ? set_beside_open(all.at, in_set, found, err) : source_file_open(path, err);
+}
+
+// A file that only names what is in another one, which is read with it.
+static void tell_named(struct inspected *file, const char *named)
+{
+    const char *slash = strrchr(named, '/');
+    struct file_set_key key;
+    if (file_set_key(str_of(named), &key))
+        file->format = format_named(str_of(key.ending + 1)); // ".prv" of "prv"
+    figures_text(&file->figures, str_of(slash ? slash + 1 : named), "read_with");
+}
+
 bool inspected_alone(const char *path, struct hang_dumps *dumps, struct inspected *file,
                      struct err *err)
 {
@@ -239,7 +272,12 @@ bool inspected_alone(const char *path, struct hang_dumps *dumps, struct inspecte
                                     .dumps = dumps,
                                     .file = file,
                                     .last = &file->members};
-    struct source *source = source_file_open(path, &file->problem);
+    const char *named = set_beside_named(dumps->arena, path, &file->problem);
+    if (named) {
+        tell_named(file, named);
+        return true;
+    }
+    struct source *source = open_named(&inspection, path, &file->problem);
     file->failed = !source;
     groups_init(&inspection.totals.kernels, &uncounted);
     bool ok = !source || walk(&inspection, source, err);

@@ -5,10 +5,11 @@
 #include "server/cli/hang_dumps.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { MOST_FILES = 65536 };
+enum { MOST_FILES = 65536, MOST_DEPTH = 16, MOST_NAME = 4096 };
 
 static const struct format folder = {.name = "folder", .what = "a folder", .kind = FORMAT_ARCHIVE};
 static const struct format flight_job = {.name = "flight-recorder-job",
@@ -32,10 +33,22 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool add_name(struct folder_walk *walk, const char *name, struct err *err)
+static bool list_names(struct folder_walk *walk, const char *below, int depth, struct err *err);
+
+static bool is_folder(const struct folder_walk *walk, const char *name)
 {
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unpack_is_left_behind(name))
+    struct stat info;
+    char path[2 * MOST_NAME];
+    snprintf(path, sizeof path, "%s/%s", walk->path, name);
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool add_name(struct folder_walk *walk, const char *name, int depth, struct err *err)
+{
+    if (unpack_is_left_behind(name))
         return true;
+    if (depth < MOST_DEPTH && is_folder(walk, name))
+        return list_names(walk, name, depth + 1, err);
     if (walk->count == MOST_FILES)
         return err_set(err, ERR_LIMIT, "found more than %d files in the folder", MOST_FILES);
     walk->names = arena_more(walk->arena, walk->names, walk->count, sizeof *walk->names, err);
@@ -43,17 +56,28 @@ static bool add_name(struct folder_walk *walk, const char *name, struct err *err
            (walk->names[walk->count++] = arena_strdup(walk->arena, str_of(name), err));
 }
 
-static bool list_names(struct folder_walk *walk, struct err *err)
+// As an archive of the folder would have them: "node0/dump_0".
+static bool add_entry(struct folder_walk *walk, const char *below, const char *entry, int depth,
+                      struct err *err)
+{
+    char name[MOST_NAME];
+    int len = snprintf(name, sizeof name, "%s%s%s", below, *below ? "/" : "", entry);
+    bool self = strcmp(entry, ".") == 0 || strcmp(entry, "..") == 0;
+    return self || len >= (int)sizeof name || add_name(walk, name, depth, err);
+}
+
+// A folder within that vanishes, or must not be listed, is no error.
+static bool list_names(struct folder_walk *walk, const char *below, int depth, struct err *err)
 {
     bool ok = true;
-    DIR *dir = opendir(walk->path);
+    char path[2 * MOST_NAME];
+    snprintf(path, sizeof path, "%s%s%s", walk->path, *below ? "/" : "", below);
+    DIR *dir = opendir(path);
     if (!dir)
-        return err_set_errno(err, "cannot list the folder");
+        return depth > 0 || err_set_errno(err, "cannot list the folder");
     for (const struct dirent *entry; ok && (entry = readdir(dir));)
-        ok = add_name(walk, entry->d_name, err);
+        ok = add_entry(walk, below, entry->d_name, depth, err);
     closedir(dir);
-    if (walk->count)
-        qsort(walk->names, walk->count, sizeof *walk->names, by_name);
     return ok;
 }
 
@@ -66,7 +90,7 @@ static const char *unread(const char *path)
     if (S_ISLNK(info.st_mode))
         return "a symbolic link";
     if (S_ISDIR(info.st_mode))
-        return "a folder within the folder: give it instead";
+        return "a folder too deep within the folder: give it instead";
     return S_ISREG(info.st_mode) ? NULL : "no regular file";
 }
 
@@ -117,10 +141,12 @@ static bool inspect_folder(struct folder_walk *walk, struct err *err)
 {
     struct inspected *file = walk->file;
     file->format = &folder;
-    if (!list_names(walk, &file->problem)) {
+    if (!list_names(walk, "", 0, &file->problem)) {
         file->failed = true;
         return true;
     }
+    if (walk->count)
+        qsort(walk->names, walk->count, sizeof *walk->names, by_name);
     if (!look_at_all(walk, err))
         return false;
     if (walk->dumps.count && !walk->has_traces) {

@@ -5,7 +5,7 @@
 
 #include "server/cli/inspected.h"
 
-// Inspects a file, or the files in a folder, by name and without those in folders within; links
+// Inspects a file, or the files in a folder and those within, by name, as an archive of it; links
 // and special files are named but not followed. Flight Recorder dumps of several ranks are
 // diagnosed together: then *file has a verdict and tables. Otherwise as inspected_file.
 MUST_CHECK bool inspected_path(const char *path, uint64_t memory_bytes, struct arena *arena,

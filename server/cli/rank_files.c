@@ -8,6 +8,7 @@
 #include "ingest/trace/trace_file_open.h"
 #include "server/cli/folder_files.h"
 #include "server/cli/rank_ahead.h"
+#include "server/cli/set_beside.h"
 #include "server/cli/shown.h"
 #include "server/store/rank_name.h"
 
@@ -261,31 +262,13 @@ static void read_file(struct reading *reading, const char *path, struct rank_ahe
 
 // --- files that are read as one -----------------------------------------------------------------
 
-static struct source *open_set(const char *const *paths, const size_t *in_set, size_t count,
-                               struct err *err)
-{
-    struct source **parts = calloc(count, sizeof *parts);
-    if (!parts) {
-        err_set(err, ERR_MEMORY, "out of memory");
-        return NULL;
-    }
-    size_t opened = 0;
-    while (opened < count && (parts[opened] = source_file_open(paths[in_set[opened]], err)))
-        opened++;
-    struct source *joined = opened == count ? file_set_open(parts, count, err) : NULL;
-    for (size_t i = 0; opened < count && i < opened; i++)
-        source_close(parts[i]);
-    free(parts);
-    return joined;
-}
-
 static void read_set(struct reading *reading, const char *const *paths, const size_t *in_set,
                      size_t count)
 {
     struct err err = {.pos = ERR_NO_POS};
     struct file_set_key key;
     struct walk walk = {.reading = reading, .path = paths[in_set[0]]};
-    struct source *source = open_set(paths, in_set, count, &err);
+    struct source *source = set_beside_open(paths, in_set, count, &err);
     (void)file_set_key(str_of(walk.path), &key);
     const char *path = arena_printf(&reading->files->arena, &err, "%.*s%s", (int)key.stem.len,
                                     key.stem.at, key.ending);
@@ -407,6 +390,15 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+// Files that only name what is in them need not be given.
+static bool read_given(struct reading *reading, const char *const *paths, size_t count,
+                       struct err *err)
+{
+    struct path_list all;
+    return set_beside_add(&reading->files->arena, paths, count, &all, err) &&
+           read_list(reading, all.at, all.count, err);
+}
+
 static bool read_files(struct reading *reading, const char *const *paths, size_t count,
                        struct err *err)
 {
@@ -415,8 +407,8 @@ static bool read_files(struct reading *reading, const char *const *paths, size_t
         files = 0; // in a row
         while (i + files < count && !is_folder(paths[i + files]))
             files++;
-        ok =
-            files ? read_list(reading, paths + i, files, err) : read_folder(reading, paths[i], err);
+        ok = files ? read_given(reading, paths + i, files, err)
+                   : read_folder(reading, paths[i], err);
     }
     return ok;
 }

@@ -119,6 +119,7 @@ static void other_folders_name_their_files_in_order(void **state)
     folder_write(hand.path, "a.json", "{\"weight_map\": {}}");
     snprintf(path, sizeof path, "%s/c", hand.path);
     assert_int_equal(mkdir(path, 0700), 0);
+    folder_write(path, "a.json", "{\"weight_map\": {}}");
     snprintf(path, sizeof path, "%s/d", hand.path);
     assert_int_equal(symlink("a.json", path), 0);
     snprintf(path, sizeof path, "%s/e", hand.path);
@@ -130,7 +131,7 @@ static void other_folders_name_their_files_in_order(void **state)
         const char *name, *format, *problem;
     } expected[] = {{"a.json", "weight-index", ""},
                     {"b.json", "kineto", ""},
-                    {"c", NULL, "a folder within the folder"},
+                    {"c/a.json", "weight-index", ""},
                     {"d", NULL, "a symbolic link"},
                     {"e", NULL, "no regular file"}};
     const struct inspected *member = hand.seen.members;
@@ -144,6 +145,65 @@ static void other_folders_name_their_files_in_order(void **state)
         assert_false(member->failed);
     }
     assert_null(member);
+    end(&hand);
+}
+
+// As a job's hosts gather them, and as an archive of the folder is read.
+static void dumps_of_folders_within_are_judged_together(void **state)
+{
+    (void)state;
+    struct hand hand;
+    char path[160];
+    make(&hand);
+    for (int host = 0; host < 2; host++) {
+        snprintf(path, sizeof path, "%s/host%d", hand.path, host);
+        assert_int_equal(mkdir(path, 0700), 0);
+        folder_write(path, host ? "_dump_1" : "_dump_0", host ? "{" GROUPS "}" : WAITING);
+    }
+    folder_write(path, "_dump_2", WAITING);
+    look(&hand);
+    assert_string_equal(hand.seen.format->name, "flight-recorder-job");
+    assert_figures(&hand, "{\"suspects\":[1],\"ranks\":[0,1,2],"
+                          "\"ranks_without_entries\":[1],\"members\":3}");
+    assert_string_equal(hand.seen.members->name, "host0/_dump_0");
+    end(&hand);
+}
+
+// Paraver's names are in files of the same name.
+static void names_beside_a_trace_are_read_with_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    char path[160];
+    struct err err = {0};
+    make(&hand);
+    folder_write(hand.path, "t.prv",
+                 "#Paraver (x):100_ns:0:1:1(1:1)\n2:0:1:1:1:5:77:1\n"
+                 "2:0:1:1:1:95:77:0\n");
+    folder_write(hand.path, "t.pcf",
+                 "DEFAULT_OPTIONS\n\nEVENT_TYPE\n0 77 CUDA kernel\nVALUES\n0 End\n1 gemm\n\n");
+    folder_write(hand.path, "t.row", "LEVEL THREAD SIZE 1\nCUDA-D1.S1\n");
+    folder_write(hand.path, "u.row", "LEVEL THREAD SIZE 1\nCUDA-D1.S1\n");
+    snprintf(path, sizeof path, "%s/t.prv", hand.path);
+    assert_true(inspected_path(path, 64 << 20, &hand.arena, &hand.seen, &err));
+    assert_int_equal(inspected_failure(&hand.seen), ERR_NONE);
+    look(&hand);
+    static const struct {
+        const char *name, *figures;
+    } expected[] = {{"t.pcf", "\"read_with\":\"t.prv\""},
+                    {"t.prv", "\"kernels\":1,\"kernel_total_ns\":90"},
+                    {"t.row", "\"read_with\":\"t.prv\""},
+                    {"u.row", "{}"}};
+    const struct inspected *member = hand.seen.members;
+    for (size_t i = 0; i < 4; i++, member = member->next) {
+        struct buf figures = {0};
+        figures_json(&member->figures, &figures);
+        assert_string_equal(member->name, expected[i].name);
+        assert_string_equal(member->format->name, "prv");
+        assert_int_equal(member->problem.code, i == 3 ? ERR_FORMAT : ERR_NONE);
+        assert_true(i == 3 || strstr(figures.at, expected[i].figures));
+        buf_free(&figures);
+    }
     end(&hand);
 }
 
@@ -214,6 +274,8 @@ int main(void)
         cmocka_unit_test(a_damaged_dump_is_a_failure_and_its_rank_has_none),
         cmocka_unit_test(dumps_that_cannot_be_placed_are_left_out),
         cmocka_unit_test(other_folders_name_their_files_in_order),
+        cmocka_unit_test(dumps_of_folders_within_are_judged_together),
+        cmocka_unit_test(names_beside_a_trace_are_read_with_it),
         cmocka_unit_test(what_is_no_folder_is_a_file),
         cmocka_unit_test(injected_faults_are_found_in_real_jobs),
     };

@@ -237,6 +237,44 @@ static void a_folder_without_a_trace_is_said(void **state)
     folder_remove(folder);
 }
 
+static size_t rows_of(const struct rank_files *files, const char *table)
+{
+    static const struct table_desc *const known[] = {&table_kernels, NULL};
+    struct err err = {0};
+    struct arena arena;
+    struct report report = {.arena = &arena};
+    arena_init(&arena, NULL);
+    assert_true(rank_files_load(files, 0, known, &report, &err));
+    const struct table *found = report_find(&report, table);
+    size_t rows = found ? found->row_count : 0;
+    arena_free(&arena);
+    return rows;
+}
+
+// Paraver's: without them there is no kernel.
+static void names_beside_a_trace_need_not_be_given(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/t.prv", folder);
+    write_below(folder, "t.prv",
+                "#Paraver (x):100_ns:0:1:1(1:1)\n1:0:1:1:1:0:100:1\n"
+                "2:0:1:1:1:5:77:1\n2:0:1:1:1:95:77:0\n");
+    for (size_t i = 0; i < 2; i++) {
+        read_files(&files, (const char *const[]){path}, 1);
+        assert_int_equal(files.count, 1);
+        assert_int_equal(files.unread.code, ERR_NONE);
+        assert_int_equal(rows_of(&files, "kernels"), i);
+        rank_files_free(&files);
+        write_below(folder, "t.pcf",
+                    "DEFAULT_OPTIONS\n\nEVENT_TYPE\n0 77 CUDA kernel\nVALUES\n0 End\n1 gemm\n\n");
+        write_below(folder, "t.row", "LEVEL THREAD SIZE 1\nCUDA-D1.S1\n");
+    }
+    folder_remove(folder);
+}
+
 // rocprof's tables have names of any kind.
 static void a_table_with_kernels_is_found_by_its_header(void **state)
 {
@@ -265,6 +303,7 @@ int main(void)
         cmocka_unit_test(a_trace_that_is_missing_from_an_archive_is_said),
         cmocka_unit_test(an_archive_without_a_trace_or_an_end_is_said),
         cmocka_unit_test(ranks_are_found_below_a_folder_as_in_an_archive),
+        cmocka_unit_test(names_beside_a_trace_need_not_be_given),
         cmocka_unit_test(a_table_with_kernels_is_found_by_its_header),
         cmocka_unit_test(of_several_recordings_the_last_is_read),
         cmocka_unit_test(a_folder_without_a_trace_is_said),
