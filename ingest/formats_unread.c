@@ -15,9 +15,10 @@
     {                                                                                  \
         .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
     }
-#define PICKLE(bytes)                                         \
-    BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle", \
-          "upload the output of prof.export_chrome_trace()")
+#define PICKLE(bytes)                                               \
+    BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle",       \
+          "upload the output of prof.export_chrome_trace(), or of " \
+          "torch.cuda.memory._dump_snapshot()")
 #define UTF_16(bytes)       BYTES("utf-16", FORMAT_TEXT, bytes, "UTF-16 text", "save it as UTF-8")
 #define IMAGE(bytes, words) BYTES("image", FORMAT_OTHER, bytes, words, NULL)
 #define TRACE_HEAD(has)                                                              \

@@ -99,6 +99,16 @@ test("nothing is said of the steps of a trace without work on a device", async (
   assert.match(stdout, /, no device events\n/);
 });
 
+test("what several devices of a trace are busy together and each by itself", async () => {
+  const file = join(temporary("text"), "turns.json"), second = kernel("b", 2);
+  second.args.device = 1;
+  writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a", 1), second] }));
+  const { stdout } = await analyze(file);
+  assert.match(stdout, /busy 100\.0 %\n.*at least one of 2 devices works/);
+  assert.match(stdout, /\n +0: 50\.0 %, 1: 50\.0 %\n/);
+  assert.match(stdout, /\[info\] 2: devices of one process, which count together/);
+});
+
 test("missing ranks and a rank that two files claim are reported", async () => {
   const files = await generate(2, "--world", "4");
   const { stdout, stderr } = await analyze(...files, files[0]);
