@@ -476,6 +476,7 @@ static bool read_planes(struct xplane *xplane, struct err *err)
 {
     struct proto space = {xplane->file, 0, xplane->file->size};
     struct proto_field field;
+    figures_list(xplane->input->figures, "planes" IN);
     while (proto_next(&space, &field, err)) {
         bool message = field.number == SPACE_ERRORS || field.number == SPACE_WARNINGS;
         if ((field.number == SPACE_PLANES && field.is_bytes &&
