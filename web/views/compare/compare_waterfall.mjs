@@ -12,7 +12,7 @@ import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
   from "../../charts/waterfall_model.mjs";
 import { TOP_LEVELS, use_compare_table } from "./compare_data.mjs";
 import { per_step } from "../run/lead_model.mjs";
-import { are_whole, has_repeats } from "./verdict_model.mjs";
+import { are_whole, has_repeats, means_text } from "./verdict_model.mjs";
 
 /** The bars with their categories, and everything below the current bar. */
 export function use_waterfall(query) {
@@ -68,18 +68,6 @@ function Level({ waterfall, names, summary }) {
       : html`<${Waterfall} level=${level} caption=${caption}
       names=${names} floor_ns=${summary.relevant_from_ns ?? 0} onopen=${move}
       onup=${() => path.length > 0 && move(place_at(path, path.length - 2))} />`}`;
-}
-
-/** Why the parts do not sum to the medians; "" where one recording is compared with one. */
-function means_text(summary) {
-  if (!are_whole(summary)) {
-    return "Medians do not add up, so the parts are means over the steady steps of each run's "
-      + "representative rank. “Odd steps” is the difference between the mean and the median step, "
-      + "caused by a few unusual steps.";
-  }
-  return has_repeats(summary) ? "Medians do not add up, so the parts are means over the "
-    + "recordings of each side. “Odd runs” is the difference between the mean and the median "
-    + "recording, caused by a few unusual runs." : "";
 }
 
 /**

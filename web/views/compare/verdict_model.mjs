@@ -24,6 +24,21 @@ export const are_whole = ({ base_no_steps: base, cand_no_steps: cand }) => Boole
 export const has_repeats = ({ base_runs = 1, cand_runs = 1 }) => base_runs > 1 || cand_runs > 1;
 
 /**
+ * Why the parts do not sum to the medians; "" where one recording is compared with one.
+ * @param {any} summary
+ */
+export function means_text(summary) {
+  if (!are_whole(summary)) {
+    return "Medians do not add up, so the parts are means over the steady steps of each run's "
+      + "representative rank. “Odd steps” is the difference between the mean and the median step, "
+      + "caused by a few unusual steps.";
+  }
+  return has_repeats(summary) ? "Medians do not add up, so the parts are means over the "
+    + "recordings of each side. “Odd runs” is the difference between the mean and the median "
+    + "recording, caused by a few unusual runs." : "";
+}
+
+/**
  * The name of the only side without marked steps, "" where there is none.
  * @param {any} summary @param {[string, string]} names of base and candidate
  */
