@@ -131,22 +131,29 @@ static enum event_kind kind_of_host(const struct xplane *xplane, str_id name)
     return starts_with(xplane, name, "$") ? EVENT_PYTHON : EVENT_CPU_OP;
 }
 
-static bool is_named(const struct xplane *xplane, str_id name, const char *word)
+static bool starts_with_any(const struct xplane *xplane, str_id name, const char *const starts[],
+                            size_t count)
 {
-    return str_equal(strtab_get(trace_builder_strings(xplane->builder), name), str_of(word));
+    for (size_t i = 0; i < count; i++)
+        if (starts_with(xplane, name, starts[i]))
+            return true;
+    return false;
 }
 
-// EVENT_OTHER: no work.
+// What a GPU's stream does, by names that XLA's tracers give. EVENT_OTHER: no work, such as
+// "MemoryAlloc", "Memory Device", which lasts as long as the memory is there, and
+// "UM_GPU_PAGE_FAULT".
 static enum event_kind kind_by_name(const struct xplane *xplane, const struct line *line,
                                     str_id name)
 {
-    static const char *const none[] = {"MemoryAlloc",  "MemoryFree",     "MemoryResidency",
-                                       "HostRegister", "HostUnregister", "Overhead"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        if (is_named(xplane, name, none[i]))
-            return EVENT_OTHER;
-    if (starts_with(xplane, name, "Memcpy") || is_named(xplane, name, "UnifiedMemory"))
+    static const char *const copies[] = {"Memcpy", "UM_BYTES_TRANSFER"};
+    static const char *const none[] = {"Memory", "UM_", "HostRegister", "HostUnregister"};
+    if (xplane->kind != PLANE_GPU)
+        return line->work;
+    if (starts_with_any(xplane, name, copies, sizeof copies / sizeof *copies))
         return EVENT_MEMCPY;
+    if (starts_with_any(xplane, name, none, sizeof none / sizeof *none))
+        return EVENT_OTHER;
     return starts_with(xplane, name, "Memset") ? EVENT_MEMSET : line->work;
 }
 

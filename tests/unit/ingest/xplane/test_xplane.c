@@ -175,17 +175,24 @@ static void work_of_a_mixed_stream_is_of_the_kind_of_its_name(void **state)
                                     {6, 9000, 0, 4},
                                     {99, 10000, 1000, 5}},
              5);
+    put_line(&plane, "Stream #268435457(UnifiedMemory)",
+             (const struct event[]){{7, 20000, 1000, 6}, {8, 20000, 1000, 7}}, 2);
+    put_line(&plane, "Stream #0(MemoryResidency)", (const struct event[]){{9, 0, 90000, 8}}, 1);
     put_names(&plane);
-    put_name(&plane, 4, 5, "Memset");
+    put_name(&plane, 4, 5, "Memset 3");
     put_name(&plane, 4, 6, "MemoryAlloc");
+    put_name(&plane, 4, 7, "UM_BYTES_TRANSFER_HTOD");
+    put_name(&plane, 4, 8, "UM_GPU_PAGE_FAULT");
+    put_name(&plane, 4, 9, "Memory Device");
     put_message(&bytes, 1, &plane);
     struct trace *trace = read_bytes((struct str){bytes.at, bytes.len}, &budget, &err);
     if (!trace)
         fail_msg("%s", err.msg);
-    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(trace->event_count, 5);
     assert_event(trace, find(trace, EVENT_KERNEL, 0), "gemm", 1000, 5);
     assert_event(trace, find(trace, EVENT_MEMCPY, 0), "MemcpyH2D", 1006, 1);
-    assert_event(trace, find(trace, EVENT_MEMSET, 0), "Memset", 1008, 1);
+    assert_event(trace, find(trace, EVENT_MEMCPY, 1), "UM_BYTES_TRANSFER_HTOD", 1020, 1);
+    assert_event(trace, find(trace, EVENT_MEMSET, 0), "Memset 3", 1008, 1);
     assert_event(trace, find(trace, EVENT_KERNEL, 1), "event 99", 1010, 1); // without a name
     trace_free(trace);
     buf_free(&bytes);
