@@ -38,6 +38,12 @@ static bool next_line(struct str *rest, struct str *line)
     return end;
 }
 
+// Whether a line was broken at its end. Figures of HF Trainer may end just there.
+static bool goes_on(struct str line, size_t width)
+{
+    return line.len == width && width && line.at[width - 1] != '}';
+}
+
 // Whether a line and those after it are a step, but it is none alone. `rest` is what follows.
 static bool is_broken_step(struct str line, struct str rest)
 {
@@ -45,13 +51,13 @@ static bool is_broken_step(struct str line, struct str rest)
     size_t width = line.len, len = 0;
     if (width < LEAST_WIDTH || width > MOST_WIDTH || !starts_step(line) || log_has_step(line))
         return false;
-    for (bool more = true; more; more = line.len == width && next_line(&rest, &line)) {
+    for (bool more = true; more; more = goes_on(line, width) && next_line(&rest, &line)) {
         if (len + line.len > sizeof whole || (len && starts_step(line)))
             return false;
         memcpy(whole + len, line.at, line.len);
         len += line.len;
     }
-    return line.len < width && log_has_step((struct str){whole, len});
+    return line.len <= width && !goes_on(line, width) && log_has_step((struct str){whole, len});
 }
 
 // By the first step that is broken; 0: there is none in the head.
@@ -69,7 +75,7 @@ static bool add_line(struct log_rewriter *rewriter, struct str line)
     if (rewriter->in_line && starts_step(line)) // the one before was cut
         buf_putc(&rewriter->text, '\n');
     buf_add_str(&rewriter->text, line);
-    return line.len != rewriter->width || !(rewriter->in_line || starts_step(line));
+    return !goes_on(line, rewriter->width) || !(rewriter->in_line || starts_step(line));
 }
 
 static struct source *open_wrapped_log(struct source *below, struct err *err)

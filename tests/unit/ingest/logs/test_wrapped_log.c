@@ -64,13 +64,17 @@ static void figures_of_hf_that_a_terminal_broke_are_whole_again(void **state)
             "h': 0.125}\n"
             "  1%|#  | 5/500 [00:10<16:30,  2.00s/it]\n"
             "{'loss': 1.125, 'epoch': 0.25}\n"
-            "  2%|#  | 10/500 [00:20<16:20,  2.00s/it]\n"));
-    assert_int_equal(hand.evidence.log.step_count, 2);
+            "  2%|#  | 10/500 [00:20<16:20,  2.00s/it]\n"
+            "{'loss': 1.0625, 'grad_norm': 0.50000001, 'learning_rate': 6e-06, 'epoch': 0.37}\n"
+            "  3%|#  | 15/500 [00:30<16:10,  2.00s/it]\n"));
+    assert_int_equal(hand.evidence.log.step_count, 3);
     assert_int_equal(hand.evidence.log.steps[0].step, 5);
     assert_value(&hand, 0, LOG_LOSS, 1.25);
     assert_value(&hand, 0, LOG_EPOCH, 0.125);
     assert_int_equal(hand.evidence.log.steps[1].step, 10);
     assert_value(&hand, 1, LOG_LOSS, 1.125);
+    assert_int_equal(hand.evidence.log.steps[2].step, 15); // a line as long as the terminal is wide
+    assert_value(&hand, 2, LOG_EPOCH, 0.37);
     links_hand_free(&hand);
 }
 
