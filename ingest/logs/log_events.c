@@ -56,10 +56,13 @@ const struct log_event_row log_event_rows[] = {
     {.mark = "failed (exitcode: ", .kind = LOG_FAULT},        // torchrun
     {.mark = "exits with return code = ", .kind = LOG_FAULT}, // DeepSpeed's launcher
     {.mark = "HW Exception by GPU", .kind = LOG_FAULT},
-    {.mark = ", stopping training", .kind = LOG_FAULT, .also = "oss is "}, // nan; of many programs
-    {.mark = "remote task has failed", .kind = LOG_FAULT},                 // JAX
-    {.mark = "worker died or was killed", .kind = LOG_FAULT},              // Ray
-    {.mark = "killed due to memory pressure", .kind = LOG_FAULT},          // Ray
+    {.mark = "oss is nan, stopping training", .kind = LOG_FAULT}, // of many programs
+    {.mark = "oss is NaN, stopping training", .kind = LOG_FAULT},
+    {.mark = "oss is NAN, stopping training", .kind = LOG_FAULT},
+    {.mark = "oss is inf, stopping training", .kind = LOG_FAULT},
+    {.mark = "remote task has failed", .kind = LOG_FAULT},        // JAX
+    {.mark = "worker died or was killed", .kind = LOG_FAULT},     // Ray
+    {.mark = "killed due to memory pressure", .kind = LOG_FAULT}, // Ray
     // faults of the kernel's log, of which each may be of another GPU
     {.mark = "NVRM: Xid (", .kind = LOG_FAULT, .most = 50},
     {.mark = "fallen off the bus", .kind = LOG_FAULT, .most = 50},
@@ -72,6 +75,13 @@ const struct log_event_row log_event_rows[] = {
 const size_t log_event_row_count = sizeof log_event_rows / sizeof *log_event_rows;
 _Static_assert(sizeof log_event_rows / sizeof *log_event_rows <= LOG_MOST_EVENT_ROWS,
                "the faults of each row are counted");
+
+// "val_loss:{val_loss:.4f}": some programs print their own source code.
+static bool is_source_code(struct str text, const char *after)
+{
+    size_t at = str_find(text, str_of(after));
+    return at < text.len && str_starts_with(log_trim(log_from(text, at + strlen(after))), STR("{"));
+}
 
 // The number after a text; NAN if there is none. Quotes and blanks may come between.
 static double number_after(struct str text, const char *after)
@@ -104,7 +114,8 @@ static double seconds_in(struct str text)
 bool log_event_read(const struct log_event_row *row, struct str text, struct log_event *event,
                     bool *utc)
 {
-    if (row->also && str_find(text, str_of(row->also)) == SIZE_MAX)
+    if ((row->also && str_find(text, str_of(row->also)) == SIZE_MAX) ||
+        (row->loss && is_source_code(text, row->loss)))
         return false;
     struct log_prefix prefix = log_prefix_of(text);
     double seconds = row->duration ? number_after(text, row->duration) : seconds_in(text);

@@ -270,11 +270,24 @@ static void speedruns_print_evaluations_as_steps(void **state)
     assert_evaluation(2.125, -1);
 }
 
+// Speedruns print their own program before all else.
+static void source_code_has_no_evaluation(void **state)
+{
+    (void)state;
+    read_whole("    print0(f\"step:{step}/{train_steps} val_loss:{val_loss:.4f} "
+               "train_time:{time_ms:.0f}ms step_avg:{time_ms/max(step, 1):.2f}ms\")\n"
+               "step:125/1390 val_loss:4.25 train_time:9190ms step_avg:73.52ms\n");
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_evaluation(4.25, -1);
+}
+
 static void what_stops_a_job_is_a_fault(void **state)
 {
     (void)state;
     static const char *const logs[] = {
         "Loss is nan, stopping training\n",
+        "2026-03-25 10:34:07 ERROR Loss is NaN, stopping training.\n",
+        "Loss is inf, stopping training\n",
         "E coordination_service.cc:954] /job:jax_worker/task:37 has been set to ERROR in "
         "coordination service: UNAVAILABLE: heartbeat timeout. This indicates that the remote task "
         "has failed, got preempted, or crashed unexpectedly.\n",
@@ -292,7 +305,8 @@ static void what_stops_a_job_is_a_fault(void **state)
         assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
         evidence_free(&evidence);
     }
-    read_whole("{'loss': 0.5, 'epoch': 0.25}\n[INFO] Reached max_steps (9), stopping training.\n");
+    read_whole("{'loss': 0.5, 'epoch': 0.25}\n[INFO] Reached max_steps (9), stopping training.\n"
+               "Validation loss is not improving, stopping training\n");
     assert_int_equal(evidence.log.event_count, 0);
     evidence_free(&evidence);
 }
@@ -338,6 +352,7 @@ int main(void)
         cmocka_unit_test(steps_may_have_two_hundred_figures),
         cmocka_unit_test(steps_of_later_epochs_may_have_no_number),
         cmocka_unit_test(speedruns_print_evaluations_as_steps),
+        cmocka_unit_test(source_code_has_no_evaluation),
         cmocka_unit_test(what_stops_a_job_is_a_fault),
         cmocka_unit_test(lines_of_launchers_name_their_rank),
         cmocka_unit_test(clocks_may_have_twelve_hours),
