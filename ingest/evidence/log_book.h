@@ -47,6 +47,7 @@ struct log_step {
     uint64_t pos;       // of its line in the text
     const char *writer; // the framework that prints such lines: "megatron"; lives as the program
     bool more;          // of the step of the line before, printed by another part of the job
+    bool bar_time;      // its seconds are what a progress bar says
     uint32_t has;       // bits 1 << enum log_value of what was printed, also as "nan"
     double values[LOG_VALUES];
 };

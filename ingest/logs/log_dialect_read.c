@@ -310,7 +310,8 @@ static bool is_training_bar(struct str text, const char *mark)
 static void take_bar_time(struct str text, struct log_step *step)
 {
     struct log_bar bar;
-    if (log_bar_find(&text, &bar) && bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
+    step->bar_time = !log_step_has(step, LOG_STEP_S);
+    if (step->bar_time && log_bar_find(&text, &bar) && bar.seconds > 0)
         log_step_set(step, LOG_STEP_S, bar.seconds);
 }
 

@@ -265,9 +265,12 @@ static bool is_bar_again(const struct log_dialect *dialect, const struct log_ste
            last->step == step->step && may_be_same_rank(last, step);
 }
 
+// Its figures are then newer, but its clock may have gone on through an evaluation.
 static void renew(struct log_step *last, const struct log_step *step)
 {
     struct log_step newer = *step;
+    if (newer.bar_time && log_step_has(last, LOG_STEP_S))
+        log_step_set(&newer, LOG_STEP_S, last->values[LOG_STEP_S]);
     log_step_fill(&newer, last);
     newer.pos = last->pos;
     newer.more = last->more;

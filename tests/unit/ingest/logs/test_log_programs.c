@@ -49,6 +49,13 @@ static const struct printed printed[] = {
      2,
      3,
      {{LOG_LOSS, 2.25}, {LOG_STEP_S, 0.5}}},
+    // after an evaluation its clock has gone on
+    {"Epoch 0: 100%|#####| 8/8 [00:04<00:00,  2.00it/s, loss=2.5, v_num=0]\r"
+     "Epoch 0: 100%|#####| 8/8 [00:32<00:00,  4.00s/it, loss=2.25, v_num=0, val_acc=0.5]\n",
+     "lightning",
+     1,
+     8,
+     {{LOG_LOSS, 2.25}, {LOG_STEP_S, 0.5}}},
     // of slow steps the time says more than a rate of two decimals, unless the bar began in between
     {"Epoch 0:   3%|#    | 8/260 [17:04<8:57:59,  0.01it/s, v_num=2ch5]\n",
      "lightning",
