@@ -391,6 +391,12 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_COMMAS,
      .needs = BIT(LOG_STEP_S),
      FIELDS(mindspore)},
+    {.name = "mindspore", // programs that count within an epoch, and do not say how long it is
+     .source = "mindspore",
+     .mark = " imgs/sec, lr:",
+     .style = LOG_COMMAS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(mindspore)},
     {.name = "mindspore",
      .source = "mindspore",
      .mark = ", per step time: ",

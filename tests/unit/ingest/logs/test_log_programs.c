@@ -266,6 +266,16 @@ static void steps_of_later_epochs_may_have_no_number(void **state)
     assert_int_equal(evidence.log.step_count, 1);
     assert_true(evidence.log.steps[0].step == LOG_NO_STEP);
     evidence_free(&evidence);
+    read_whole(
+        "INFO:epoch[1], iter[1], loss:7776.75, fps:0.95 imgs/sec, lr:1.5e-05, per step time: "
+        "270250.0ms\n"
+        "INFO:epoch[2], iter[1], loss:723.5, fps:181.37 imgs/sec, lr:1.5e-05, per step time: "
+        "1250.0ms\n");
+    assert_int_equal(evidence.log.step_count, 2);
+    const struct log_step *last = &evidence.log.steps[1];
+    assert_true(last->step == LOG_NO_STEP);
+    assert_true(last->values[LOG_STEP_S] == 1.25 && last->values[LOG_LOSS] == 723.5);
+    evidence_free(&evidence);
 }
 
 static void speedruns_print_evaluations_as_steps(void **state)
