@@ -197,6 +197,18 @@ static struct str without_colon(struct str text)
     return text.len && *text.at == ':' ? log_from(text, 1) : text;
 }
 
+// "12345", or "12,345".
+static bool count_step(struct str text, int64_t *step, struct str *rest)
+{
+    int64_t group;
+    bool found = log_count(text, step, rest), grouped = *step < 1000;
+    while (found && grouped && log_is_group(*rest, 0))
+        found = log_count(log_from(*rest, 1), &group, rest) &&
+                !__builtin_mul_overflow(*step, 1000, step) &&
+                !__builtin_add_overflow(*step, group, step);
+    return found;
+}
+
 // The number of the step, what follows it, and in *at where its name is.
 static bool find_step(const struct log_dialect *dialect, const char *step_name, struct str text,
                       struct log_step *step, size_t *at)
@@ -211,7 +223,7 @@ static bool find_step(const struct log_dialect *dialect, const char *step_name, 
         after = log_from(text, *at + name.len);
         bool other =
             dialect->not_after && ends_with((struct str){text.at, *at}, dialect->not_after);
-        if (!other && log_count(without_colon(after), &step->step, &rest) &&
+        if (!other && count_step(without_colon(after), &step->step, &rest) &&
             (ends_step(rest) || (bracket && str_starts_with(rest, STR("]")))))
             return true;
     }

@@ -31,6 +31,11 @@ static const struct printed printed[] = {
      1,
      3,
      {{LOG_LOSS, 9.5}, {LOG_STEP_S, 0.5}, {LOG_JOB_TOKENS_PER_S, 12987.5}}},
+    {"step 1,012,999 | loss: 9.500000 | dt: 500.00ms | tok/sec: 1,234,567\n",
+     "nanochat",
+     1,
+     1012999,
+     {{LOG_LOSS, 9.5}, {LOG_STEP_S, 0.5}, {LOG_JOB_TOKENS_PER_S, 1234567}}},
     // bars that are written again with newer figures of their step, and that begin again with those
     // of the last
     {"Steps:   0%|          | 0/101 [00:03<?, ?it/s, lr=1e-5, step_loss=0.75]\r"
