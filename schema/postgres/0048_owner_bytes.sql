@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What each person has stored, as a sum: of files, of results and of archives. slot: which service
--- wrote it; what one has written and not committed keeps no other from writing.
+-- What each person has stored, as a sum: of files, of results and of archives. slot: one of 16, by
+-- the connection that wrote it: what one has written and not committed keeps few others waiting.
 CREATE TABLE owner_bytes (
     who TEXT COLLATE "C" NOT NULL,
     slot BIGINT NOT NULL DEFAULT pg_backend_pid() % 16,
@@ -14,6 +14,8 @@ SELECT who, sum(bytes) FROM (
     UNION ALL SELECT owner, bytes FROM input WHERE blob IS NOT NULL
 ) AS owned WHERE who <> '' GROUP BY who;
 DROP INDEX trace_owner_by_who;
+DROP INDEX run_by_owner;
+DROP INDEX input_by_owner;
 
 CREATE TABLE quota_day_of_slot (
     who TEXT COLLATE "C" NOT NULL,

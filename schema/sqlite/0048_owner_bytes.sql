@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What each person has stored, as a sum: of files, of results and of archives. slot: which service
--- wrote it, where several share a database.
+-- What each person has stored, as a sum: of files, of results and of archives. slot: 0, or one of
+-- 16 in what was copied from a database that services share (schema/postgres).
 CREATE TABLE owner_bytes (
     who TEXT NOT NULL,
     slot INTEGER NOT NULL DEFAULT 0,
@@ -14,6 +14,8 @@ SELECT who, sum(bytes) FROM (
     UNION ALL SELECT owner, bytes FROM input WHERE blob IS NOT NULL
 ) WHERE who <> '' GROUP BY who;
 DROP INDEX trace_owner_by_who;
+DROP INDEX run_by_owner;
+DROP INDEX input_by_owner;
 
 CREATE TABLE quota_day_of_slot (
     who TEXT NOT NULL,

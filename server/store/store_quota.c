@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people have stored and what they send on a day, counted against their quotas. Both are kept
 // as sums: those over all of someone's traces would take longer with each upload. In a database
-// that several services share, each writes a row of its own (slot), so that none waits for another.
+// that several services share, each sum is in up to 16 rows (slot), by the connection that writes,
+// so that hardly any service waits for another.
 #include "server/store/store_access.h"
 #include "server/store/store_sql.h"
 

@@ -34,8 +34,8 @@ MUST_CHECK bool txn_end(struct txn *txn, bool ok, struct err *err);
 // and done by turn from the beginning.
 //
 // These wait for each other in one order, and so in no circle: a job to be claimed and its trace,
-// the run, its series, a key, an unfinished upload, a blob, the day of a quota. Each changes one of
-// a kind at most, and what only it knows of.
+// the run, its series, a key, an unfinished upload, a blob, what its owner has, the day of a quota.
+// Each changes one of a kind at most, and what only it knows of.
 MUST_CHECK bool txn_write(struct store *store,
                           bool (*run)(struct db *db, void *context, struct err *err), void *context,
                           struct err *err);
