@@ -345,8 +345,9 @@ static bool sweep_trace(void *ctx, const char *trace_id, uint64_t bytes, struct 
 
 bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swept, struct err *err)
 {
+    unsigned unfinished = 0;
     struct sweep sweep = {.intake = intake, .swept = swept};
-    struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep, sweep_folder};
+    struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep, sweep_folder, &unfinished};
     arena_init(&sweep.arena, NULL);
     swept->sweeps++;
     bool ok = blob_store_each(blob_stored(intake->blobs), &visitor, err);
@@ -355,6 +356,8 @@ bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swe
     arena_free(&sweep.arena);
     if (sweep.removed)
         log_info("removed %u unreferenced uploaded files", sweep.removed);
+    if (unfinished)
+        log_info("removed %u unfinished files among the stored ones", unfinished);
     return ok;
 }
 

@@ -311,7 +311,9 @@ bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err)
         close_fd(fd);
         return false;
     }
-    bool ok = remove_parts(spool, removed, err) && blob_store_sweep(blobs->store, removed, err);
+    bool ok = remove_parts(spool, removed, err);
     closedir(spool);
+    if (ok)
+        blob_store_sweep(blobs->store, removed);
     return ok;
 }

@@ -98,7 +98,8 @@ void blob_end_removals(struct blobs *blobs);
 MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
 MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err);
 
-// Removes every .part file; at startup, before anything writes.
+// Removes every .part file of the spool, and what else does not take looking through the stored
+// files; at startup, before anything writes.
 MUST_CHECK bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err);
 
 // An empty unnamed file for reading and writing; -1 on failure, with ERR_BUSY if descriptors or

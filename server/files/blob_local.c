@@ -326,11 +326,24 @@ static uint64_t bytes_of(int dir_fd, const char *name)
     return fstatat(dir_fd, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)info.st_size : 0;
 }
 
+// What is left of copies into or from a backup, and of traces that older versions wrote in place.
+static bool remove_unfinished(const struct blob_visitor *visitor, int dir_fd, const char *name,
+                              struct err *err)
+{
+    if (!visitor->unfinished || !ends_with(name, PART_SUFFIX))
+        return true;
+    if (unlinkat(dir_fd, name, 0) != 0)
+        return err_set_errno(err, "removing %s", name);
+    (*visitor->unfinished)++;
+    return true;
+}
+
 static bool visit_blob(void *ctx, int dir_fd, const char *name, struct err *err)
 {
     const struct blob_visitor *visitor = *(const struct blob_visitor **)ctx;
     bool is_blob = strlen(name) == BLOB_SHA256_SIZE - 1 && strspn(name, "0123456789abcdef") == 64;
-    return !is_blob || visitor->blob(visitor->ctx, name, bytes_of(dir_fd, name), err);
+    return is_blob ? visitor->blob(visitor->ctx, name, bytes_of(dir_fd, name), err)
+                   : remove_unfinished(visitor, dir_fd, name, err);
 }
 
 static bool visit_trace(void *ctx, int dir_fd, const char *name, struct err *err)
@@ -339,7 +352,7 @@ static bool visit_trace(void *ctx, int dir_fd, const char *name, struct err *err
     char id[32];
     size_t len = strlen(name) - (ends_with(name, TRACE_SUFFIX) ? strlen(TRACE_SUFFIX) : 0);
     if (len == strlen(name) || len >= sizeof id || strncmp(name, "t_", 2) != 0)
-        return true;
+        return remove_unfinished(visitor, dir_fd, name, err);
     memcpy(id, name, len);
     id[len] = '\0';
     return visitor->trace(visitor->ctx, id, bytes_of(dir_fd, name), err);
@@ -351,25 +364,6 @@ static bool each(struct blob_store *store, const struct blob_visitor *visitor, s
                   traces = {{visit_trace, &visitor}, BLOB_TRACE, visitor};
     return (!visitor->blob || walk_shards(store, &blobs, err)) &&
            (!visitor->trace || walk_shards(store, &traces, err));
-}
-
-static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err)
-{
-    unsigned *removed = ctx;
-    if (!ends_with(name, PART_SUFFIX))
-        return true;
-    if (unlinkat(dir_fd, name, 0) != 0)
-        return err_set_errno(err, "removing %s", name);
-    (*removed)++;
-    return true;
-}
-
-// What is left of copies into or from a backup, and of traces that older versions wrote in place.
-static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
-{
-    struct shards blobs = {{remove_part, removed}, BLOB_UPLOAD, NULL},
-                  traces = {{remove_part, removed}, BLOB_TRACE, NULL};
-    return walk_shards(store, &blobs, err) && walk_shards(store, &traces, err);
 }
 
 const struct blob_kind blob_local = {
@@ -385,7 +379,6 @@ const struct blob_kind blob_local = {
     .each = each,
     .copy = copy,
     .take = take,
-    .sweep = sweep,
     .probe = probe,
     .read_mark = read_mark,
     .write_mark = write_mark,

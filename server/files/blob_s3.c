@@ -729,15 +729,13 @@ static void sweep_cache(const struct s3 *s3)
     closedir(folder);
 }
 
-static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
+static void sweep(struct blob_store *store, unsigned *removed)
 {
     struct s3 *s3 = s3_of(store);
     struct err why;
-    (void)err;
     sweep_cache(s3);
     if (!sweep_parts(s3, removed, &why))
         log_warn("uploads in parts that nobody will end remain: %s", why.msg);
-    return true;
 }
 
 static bool put_text(struct blob_store *store, const char *key, struct str text, struct err *err)

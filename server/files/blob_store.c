@@ -67,9 +67,10 @@ bool blob_store_take(struct blob_store *store, struct blob_key key, struct blob_
     return store->kind->take(store, key, from, err);
 }
 
-bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err)
+void blob_store_sweep(struct blob_store *store, unsigned *removed)
 {
-    return store->kind->sweep(store, removed, err);
+    if (store->kind->sweep)
+        store->kind->sweep(store, removed);
 }
 
 bool blob_store_probe(struct blob_store *store, struct err *err)

@@ -38,6 +38,9 @@ struct blob_visitor {
     // Whether to look into a folder of a place that has folders, which are named by two characters;
     // names came and went last at changed_ns. NULL: into all.
     bool (*folder)(void *ctx, enum blob_type type, const char *name, int64_t changed_ns);
+    // Removes what interrupted writers left there, and adds how many; NULL: that stays. Only for
+    // those to whom the place belongs.
+    unsigned *unfinished;
 };
 
 // What a service received of a resumable upload. The name of the service makes the piece its own.
@@ -80,7 +83,7 @@ struct blob_kind {
                  struct err *err);
     bool (*take)(struct blob_store *store, struct blob_key key, struct blob_store *from,
                  struct err *err);
-    bool (*sweep)(struct blob_store *store, unsigned *removed, struct err *err);
+    void (*sweep)(struct blob_store *store, unsigned *removed); // NULL: each does all of that
     bool (*probe)(struct blob_store *store, struct err *err);
     bool (*read_mark)(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err);
     bool (*write_mark)(struct blob_store *store, const char *mark, struct err *err);
@@ -139,8 +142,9 @@ MUST_CHECK bool blob_store_copy(struct blob_store *store, struct blob_key key, c
 MUST_CHECK bool blob_store_take(struct blob_store *store, struct blob_key key,
                                 struct blob_store *from, struct err *err);
 
-// Removes what interrupted writers left, before anything writes; adds to *removed.
-MUST_CHECK bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err);
+// Removes what interrupted writers left outside the folders of files, as far as that is possible
+// now, before anything writes; adds to *removed.
+void blob_store_sweep(struct blob_store *store, unsigned *removed);
 
 // Tries to write. ERR_SPACE, ERR_IO.
 MUST_CHECK bool blob_store_probe(struct blob_store *store, struct err *err);

@@ -199,6 +199,27 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     s3.stop();
   });
 
+  test("the service that looks after the data tells how much is stored, and no other", async () => {
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("sizes"), "--blobs", s3.place()];
+    const servers = [await start_server({ options }), await start_server({ options })];
+    const sql = (text) => postgres.run(text, "sizes");
+    const tells = async (server) =>
+      (await server.request("/metrics")).text.includes("\nstepscope_blob_files ");
+    const first = await until("one looks after the data", async () => {
+      const name = (await sql("SELECT owner FROM leader WHERE role = 'care'")).trim();
+      return servers.find(({ data }) => name_of(data) === name);
+    });
+    const other = servers.find((server) => server !== first);
+    await until("it tells sizes", () => tells(first));
+    assert.ok(!await tells(other));
+    await sql(`UPDATE leader SET owner = '${name_of(other.data)}' WHERE role = 'care'`);
+    await until("the other one does, and it no longer", async () =>
+      await tells(other) && !await tells(first));
+    await Promise.all(servers.map((server) => server.stop()));
+    s3.stop();
+  });
+
   test("with the roles of deploy/ a service changes no tables, and a monitor sees the queue only",
     async () => {
       await postgres.run("CREATE DATABASE roles");

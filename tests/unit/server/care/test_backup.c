@@ -217,7 +217,10 @@ static void what_is_restored_is_what_was_saved(void **state)
     check(s, (s->intake.blobs = blob_open(s->back, &s->err)) != NULL);
     snprintf(path, sizeof path, "%s/stepscope.db", s->back);
     check(s, (s->intake.store = store_open(path, &s->err)) != NULL);
+    struct swept_folders *swept = calloc(1, sizeof *swept);
     check(s, intake_sweep(&s->intake, &s->err));
+    check(s, intake_sweep_unnamed(&s->intake, swept, &s->err));
+    free(swept);
     check(s, store_find_run(s->intake.store, STR("a"), &s->arena, &run, &s->err));
     assert_int_equal(run.received, 1);
     check(s, backup_check_files(s->back, true, &again, &s->err));

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -87,6 +88,35 @@ static void a_damaged_database_is_not_read_again_and_again(void **state)
         wait_for_round(f, care);
     care_close(care);
     assert_int_equal(metrics_get(f->config.metrics, METRIC_INTEGRITY_FAILURES), 1);
+}
+
+static bool tells(const struct fixture *f, const char *line)
+{
+    struct buf text = {0};
+    metrics_write(f->config.metrics, &text);
+    bool found = buf_ok(&text, NULL) && strstr(text.at, line);
+    buf_free(&text);
+    return found;
+}
+
+static void the_first_round_tells_how_much_is_stored(void **state)
+{
+    struct fixture *f = *state;
+    char folder[80], name[80];
+    snprintf(folder, sizeof folder, "%s/blobs/ab", f->folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    size_t len = (size_t)snprintf(name, sizeof name, "blobs/ab/");
+    for (size_t i = 0; i < 64; i++)
+        name[len + i] = "ab"[i % 2];
+    name[len + 64] = '\0';
+    folder_write(f->folder, name, "12345");
+    assert_false(tells(f, "stepscope_blob_files"));
+    struct care *care = open_and_wait(f, &f->err);
+    assert_non_null(care);
+    care_close(care);
+    assert_true(tells(f, "\nstepscope_blob_files 1\n"));
+    assert_true(tells(f, "\nstepscope_blob_bytes 5\n"));
+    assert_true(tells(f, "\nstepscope_trace_files 0\n"));
 }
 
 static void what_a_job_replaced_goes_without_anybody_telling(void **state)
@@ -231,6 +261,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_damaged_database_is_not_read_again_and_again, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_first_round_tells_how_much_is_stored, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_job_replaced_goes_without_anybody_telling, set_up,
                                         tear_down),

@@ -258,6 +258,18 @@ static void store_trace(struct service *s, const char *trace_id)
     blob_part_close(&part);
 }
 
+// How long it takes does not depend on how much is stored.
+static void a_start_looks_into_no_folder_of_files(void **state)
+{
+    struct service *s = *state;
+    store_trace(s, "t_000000000000");
+    folder_write(s->folder, "traces/00/t_111111111111.sst.part", "half");
+    check(s, intake_sweep(&s->intake, &s->err));
+    assert_int_equal(folder_count_all(s->folder, "traces"), 2);
+    sweep_all(s);
+    assert_int_equal(folder_count_all(s->folder, "traces"), 0);
+}
+
 static void a_start_removes_what_no_row_names(void **state)
 {
     struct service *s = *state;
@@ -267,6 +279,7 @@ static void a_start_removes_what_no_row_names(void **state)
     check(s, blob_spool_keep(orphan, &s->err));
     blob_spool_close(orphan);
     folder_write(s->folder, "spool/1234.part", "half");
+    folder_write(s->folder, "blobs/ba/1234.part", "half of a copy");
     store_trace(s, "t_000000000000");
     store_trace(s, upload.traces[0].id.at);
     close_service(s);
@@ -381,6 +394,7 @@ int main(void)
         TEST(refused_uploads_leave_no_file_however_many_come_at_once),
         TEST(a_deleted_run_takes_its_files_unless_another_needs_them),
         TEST(after_a_flush_of_any_folder_failed_nothing_is_taken_in),
+        TEST(a_start_looks_into_no_folder_of_files),
         TEST(a_start_removes_what_no_row_names),
         TEST(a_folder_in_which_nothing_came_or_went_is_passed_over),
         TEST(a_sweep_counts_what_remains),
