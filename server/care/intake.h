@@ -65,9 +65,9 @@ struct swept_folders {
     uint64_t sweeps;
 };
 
-// Removes files that no row refers to, even while uploads and jobs are running. Folders in which
-// nothing has come or gone since the last time are passed over: what loses its row is garbage,
-// which intake_collect removes.
+// Removes files that no row refers to, and those among them that were never completed, even while
+// uploads and jobs are running. Folders in which nothing has come or gone since the last time are
+// passed over: what loses its row is garbage, which intake_collect removes.
 MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct swept_folders *swept,
                                      struct err *err);
 // Files of that type that remained, and their bytes, after the last sweep.
