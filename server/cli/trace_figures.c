@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/trace_figures.h"
 
+#include "ingest/trace/plausible.h"
+
 #include <stdlib.h>
 
 static int64_t repairs_of(const struct trace *trace)
@@ -17,6 +19,7 @@ static int64_t repairs_of(const struct trace *trace)
 struct kernel_walk {
     struct trace_figures *totals;
     const struct trace *trace;
+    struct plausible plausible;
     unsigned char *classes; // by name, without a collective: 0 not seen yet, else class + 1
     int64_t count, total_ns, distinct, collectives, collectives_ns;
 };
@@ -33,6 +36,12 @@ static bool see_name(struct kernel_walk *walk, str_id name, struct err *err)
     return true;
 }
 
+// The time of an event; 0 if analyses leave it out, as no recording takes that long.
+static int64_t credible_ns(struct plausible *plausible, uint32_t event)
+{
+    return plausible_event(plausible, event) ? plausible->trace->dur_ns[event] : 0;
+}
+
 static bool add_kernel(struct kernel_walk *walk, uint32_t event, struct err *err)
 {
     const struct trace *trace = walk->trace;
@@ -42,11 +51,12 @@ static bool add_kernel(struct kernel_walk *walk, uint32_t event, struct err *err
     if (!walk->classes[name] && !see_name(walk, name, err))
         return false;
     enum device_class class = (enum device_class)(walk->classes[name] - 1);
+    int64_t dur_ns = credible_ns(&walk->plausible, event);
     walk->count++;
-    figures_sum(&walk->total_ns, trace->dur_ns[event]);
+    figures_sum(&walk->total_ns, dur_ns);
     if (class == CLASS_COMMUNICATION || (class == CLASS_COMPUTE && collective)) {
         walk->collectives++;
-        figures_sum(&walk->collectives_ns, trace->dur_ns[event]);
+        figures_sum(&walk->collectives_ns, dur_ns);
     }
     return true;
 }
@@ -68,8 +78,10 @@ static bool walk_kernels(struct kernel_walk *walk, struct err *err)
 
 static bool add_kernels(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
-    struct kernel_walk walk = {
-        .totals = totals, .trace = trace, .classes = calloc(trace->strings.count + 1, 1)};
+    struct kernel_walk walk = {.totals = totals,
+                               .trace = trace,
+                               .plausible = plausible_of(trace),
+                               .classes = calloc(trace->strings.count + 1, 1)};
     bool ok = walk.classes || err_set(err, ERR_MEMORY, "out of memory");
     ok = ok && walk_kernels(&walk, err);
     free(walk.classes);
@@ -123,12 +135,11 @@ static uint32_t device_tracks(const struct trace *trace, const struct track **tr
     return count;
 }
 
-static size_t add_spans(const struct trace *trace, const struct track *track, struct span *spans)
+static size_t add_spans(struct plausible *plausible, const struct track *track, struct span *spans)
 {
     for (uint32_t i = 0; i < track->count; i++) {
-        uint32_t event = track->first + i;
-        spans[i] =
-            (struct span){trace->begin_ns[event], trace->begin_ns[event] + trace->dur_ns[event]};
+        int64_t begin_ns = plausible->trace->begin_ns[track->first + i];
+        spans[i] = (struct span){begin_ns, begin_ns + credible_ns(plausible, track->first + i)};
     }
     return track->count;
 }
@@ -147,10 +158,11 @@ static void add_all_devices(struct trace_figures *totals, const struct trace *tr
                             const struct track **tracks, struct span *spans)
 {
     size_t spanned = 0;
+    struct plausible plausible = plausible_of(trace);
     uint32_t count = device_tracks(trace, tracks);
     for (uint32_t t = 0; t < count; t++) {
         const struct label *pid = &tracks[t]->pid;
-        spanned += add_spans(trace, tracks[t], spans + spanned);
+        spanned += add_spans(&plausible, tracks[t], spans + spanned);
         bool more = t + 1 < count && tracks[t + 1]->pid.number == pid->number &&
                     tracks[t + 1]->pid.text == pid->text;
         if (more)

@@ -183,6 +183,23 @@ static void a_process_without_device_events_has_no_gpu_work(void **state)
     buf_free(&bytes);
 }
 
+static void times_that_are_none_are_no_work(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct buf text = {0};
+    arena_init(&arena, NULL);
+    buf_puts(&text, "Dispatch_ID,GPU_ID,Queue_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n"
+                    "1,4,1,\"k(char*)\",0,140469300947216\n");
+    struct inspected seen = look(&text, &arena);
+    assert_int_equal(figure_of(&seen, "kernels"), 1);
+    assert_int_equal(figure_of(&seen, "kernel_total_ns"), 0);
+    assert_int_equal(figure_of(&seen, "devices" IN "0" IN "activities"), 1);
+    assert_int_equal(figure_of(&seen, "devices" IN "0" IN "busy_union_ns"), 0);
+    buf_free(&text);
+    arena_free(&arena);
+}
+
 static void files_that_are_no_trace_are_no_failure(void **state)
 {
     (void)state;
@@ -321,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_damaged_member_is_a_failure_of_its_archive),
         cmocka_unit_test(figures_of_a_damaged_database_say_that_rows_are_missing),
         cmocka_unit_test(a_process_without_device_events_has_no_gpu_work),
+        cmocka_unit_test(times_that_are_none_are_no_work),
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
         cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
