@@ -549,11 +549,30 @@ static bool doubt_gaps(const struct monitor *monitor, struct err *err)
                      err);
 }
 
+static bool doubt_nodes(const struct monitor *monitor, struct err *err)
+{
+    const char *detail = arena_printf(
+        monitor->report->arena, err,
+        "%.*s has a header after which the same times come again, as where files of %u nodes are "
+        "joined",
+        (int)monitor->file.len, monitor->file.at, monitor->set->joined_nodes);
+    return detail &&
+           doubt_add(monitor->report,
+                     &(struct doubt){.item = "monitor_nodes_joined",
+                                     .severity = "info",
+                                     .count = monitor->set->joined_nodes,
+                                     .detail = detail,
+                                     .effect = "GPUs with the same number are those of different "
+                                               "nodes, whose names are not known"},
+                     err);
+}
+
 static bool add_doubts(const struct monitor *monitor, struct err *err)
 {
     bool left_out = monitor->set->bad_rows || monitor->set->lost_rows;
     return (!monitor->set->period_ns || doubt_times(monitor, err)) &&
            (!monitor->gaps || doubt_gaps(monitor, err)) &&
+           (!monitor->set->joined_nodes || doubt_nodes(monitor, err)) &&
            (!left_out || doubt_rows(monitor, err)) && doubt_failed(monitor, err);
 }
 

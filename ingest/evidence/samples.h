@@ -162,6 +162,7 @@ struct sample_set {
     uint64_t wide_rows;      // of those read: lists were put together again
     uint64_t lost_rows;      // of devices beyond SAMPLE_MOST_DEVICES
     uint64_t backward;       // samples that are earlier than the one before
+    uint32_t joined_nodes;   // of which files were joined to this one; 0: it shows none
 };
 
 struct evidence;

@@ -8,11 +8,16 @@
 enum { MOST_LISTED = 128, LABEL_BYTES = 64 };
 
 // Its index, or what else is known of it. Bytes that are no part of a figure's path become "_".
-static void label_of(const struct sample_device *device, char label[LABEL_BYTES])
+static void label_of(const struct sample_set *set, size_t device, char label[LABEL_BYTES])
 {
-    const struct sample_identity *is = &device->is;
+    const struct sample_identity *is = &set->devices[device].is;
     const struct str texts[] = {is->uuid, is->bus_id, is->part, is->name};
     size_t len = 0, i = 0;
+    if (is->index >= 0 && set->joined_nodes) {
+        snprintf(label, LABEL_BYTES, "%.*s:%lld", (int)is->host.len, is->host.at,
+                 (long long)is->index);
+        return;
+    }
     if (is->index >= 0) {
         snprintf(label, LABEL_BYTES, "%lld", (long long)is->index);
         return;
@@ -64,7 +69,7 @@ static void each_device(const struct sample_set *set, const struct monitor_figur
             continue;
         figures_add(figures, 0, "%s" IN, figure->name); // indexes make no list
         add_series(&sums, series, unit_of(set, figure->metric));
-        label_of(&set->devices[i], label);
+        label_of(set, i, label);
         snprintf(path, sizeof path, "%s" IN "%s", figure->name, label);
         put(figures, path, &sums);
     }
@@ -132,7 +137,7 @@ void monitor_report_devices(const struct sample_set *set, const char *list, cons
     char labels[MOST_LISTED][LABEL_BYTES];
     size_t count = set->device_count < MOST_LISTED ? set->device_count : MOST_LISTED;
     for (size_t i = 0; i < count; i++)
-        label_of(&set->devices[i], labels[i]);
+        label_of(set, i, labels[i]);
     qsort(labels, count, sizeof *labels, by_label);
     figures_list(figures, "%s" IN, list);
     for (size_t i = 0, listed = 0; i < count; i++) {
@@ -165,6 +170,7 @@ static void report_notes(const struct sample_set *set, struct figures *figures)
     report_count(figures, set->left_out_more, "left_out_more");
     report_count(figures, set->lost_rows, "rows_of_too_many_devices");
     report_count(figures, set->backward, "times_that_go_back");
+    report_count(figures, set->joined_nodes, "joined_nodes");
 }
 
 bool monitor_count(const struct format_input *input, const struct format *format,

@@ -78,6 +78,7 @@ void monitor_split_line(struct monitor_table *table, struct str text)
 bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err)
 {
     uint64_t hash = hash_bytes(text.at, text.len) | 1;
+    table->after_header = true;
     if (hash == table->header)
         return true;
     table->separator = table->header ? table->separator : monitor_separator(text);
@@ -222,6 +223,66 @@ static void number_device(struct monitor_table *table, struct monitor_row *row)
     row->is.index = table->same_count;
 }
 
+// --- nodes --------------------------------------------------------------------------------------
+
+// Where summer time ends, clocks of a night from Saturday to Sunday go back by an hour.
+static bool is_clock_change(int64_t time_ns, int64_t back_ns)
+{
+    enum { THURSDAY = 4, WEEK = 7 }; // of 1970-01-01
+    const int64_t hour_ns = DAY_NS / 24, near_ns = hour_ns / 30;
+    bool sunday = (time_ns / DAY_NS + THURSDAY) % WEEK == 0 && time_ns % DAY_NS < 4 * hour_ns;
+    return sunday && back_ns > hour_ns - near_ns && back_ns < hour_ns + near_ns;
+}
+
+// Whether a file of another node starts: after a header, most of the same times come again.
+static bool starts_node(const struct monitor_table *table, int64_t time_ns)
+{
+    const int64_t least_ns = INT64_C(3000000000); // less may be a clock that was set
+    const struct sample_set *set = &table->input->evidence->samples;
+    int64_t back_ns, span_ns;
+    bool dated = set->clock == SAMPLE_CLOCK_LOCAL || set->clock == SAMPLE_CLOCK_UTC;
+    if (!set->rows || !dated || !table->after_header || table->has[MONITOR_UUID] ||
+        table->has[MONITOR_HOST] || __builtin_sub_overflow(table->before_ns, time_ns, &back_ns) ||
+        __builtin_sub_overflow(table->before_ns, table->node_first_ns, &span_ns))
+        return false;
+    return back_ns >= least_ns && back_ns >= span_ns / 2 && !is_clock_change(time_ns, back_ns);
+}
+
+static bool name_node(struct monitor_table *table, struct str *host, struct err *err)
+{
+    char *name = arena_printf(&table->input->evidence->arena, err, "node-%u", ++table->node);
+    *host = name ? str_of(name) : STR("");
+    return name;
+}
+
+// Devices of two nodes have the same indexes and, where the nodes are alike, the same addresses.
+static bool start_node(struct monitor_table *table, struct err *err)
+{
+    struct sample_set *set = &table->input->evidence->samples;
+    if (!table->node && !name_node(table, &table->host, err))
+        return false;
+    for (size_t i = 0; table->node == 1 && i < set->device_count; i++)
+        set->devices[i].is.host = table->host;
+    if (!name_node(table, &table->host, err))
+        return false;
+    set->joined_nodes = table->node;
+    return true;
+}
+
+static bool find_node(struct monitor_table *table, struct monitor_row *row, struct err *err)
+{
+    bool starts = starts_node(table, row->time_ns);
+    if (starts && !start_node(table, err))
+        return false;
+    if (starts || !table->input->evidence->samples.rows)
+        table->node_first_ns = row->time_ns;
+    table->after_header = false;
+    table->before_ns = row->time_ns;
+    if (table->node && !table->has[MONITOR_HOST] && !table->has[MONITOR_UUID])
+        row->is.host = table->host;
+    return true;
+}
+
 // --- processes ----------------------------------------------------------------------------------
 
 // GPUs come in ascending order, each with its processes: a smaller index, or a process seen before,
@@ -355,7 +416,7 @@ bool monitor_take_row(struct monitor_table *table, struct err *err)
     if (row.no_gpu)
         return true;
     number_device(table, &row);
-    if (!samples_device(evidence, &row.is, &device, err))
+    if (!find_node(table, &row, err) || !samples_device(evidence, &row.is, &device, err))
         return false;
     set->rows++;
     if (device == SAMPLE_NO_DEVICE) {

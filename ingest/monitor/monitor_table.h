@@ -81,6 +81,11 @@ struct monitor_table {
     // rows that do not say of which device they are: at one moment, each is of another
     int64_t same_time_ns, same_count;
     int64_t day_ns, last_ns; // of times without a date
+    // files of several nodes, joined: the rows of each start after a header, with earlier times
+    bool after_header;
+    int64_t node_first_ns, before_ns;
+    uint32_t node;   // from 0
+    struct str host; // its name; "" for the first
     // rows of processes: those of the moment, and which it is if there are no times
     struct monitor_process {
         int64_t gpu;

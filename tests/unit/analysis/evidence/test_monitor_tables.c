@@ -89,6 +89,16 @@ static void power_and_energy_are_over_the_recorded_time(void **state)
     assert_true(isnan(figure(f, 0, MONITORS_THROTTLED_SHARE))); // not recorded, which is not none
 }
 
+static void joined_files_of_nodes_are_said(void **state)
+{
+    struct fixture *f = *state;
+    record(f, gpu(f, 3), SAMPLE_POWER, 100, 500);
+    f->evidence.samples.joined_nodes = 2;
+    const struct table *table = table_of(f, "trust");
+    assert_true(table_is(table, 0, TRUST_ITEM, STR("monitor_nodes_joined")));
+    assert_int_equal(table_i64(table, 0, TRUST_COUNT, -1), 2);
+}
+
 static void energy_is_not_counted_over_gaps(void **state)
 {
     struct fixture *f = *state;
@@ -289,6 +299,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(power_and_energy_are_over_the_recorded_time),
+        TEST(joined_files_of_nodes_are_said),
         TEST(energy_is_not_counted_over_gaps),
         TEST(idling_is_not_throttling),
         TEST(shares_of_violations_are_throttling_too),

@@ -192,6 +192,66 @@ static void devices_beyond_the_limit_are_counted(void **state)
     buf_free(&text);
 }
 
+// --- nodes --------------------------------------------------------------------------------------
+
+#define NODE_HEAD "timestamp, index, power.draw [W]\n"
+
+static void files_of_nodes_that_were_joined_have_gpus_of_each(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    struct str text =
+        STR(NODE_HEAD "2026/03/11 14:00:00.100, 0, 1 W\n2026/03/11 14:00:00.107, 1, 2 W\n"
+                      "2026/03/11 14:00:09.100, 0, 3 W\n" NODE_HEAD
+                      "2026/03/11 14:00:01.100, 0, 4 W\n2026/03/11 14:00:01.107, 1, 5 W\n"
+                      "2026/03/11 14:00:07.100, 0, 6 W\n" NODE_HEAD
+                      "2026/03/11 14:00:00.000, 0, 7 W\n");
+    read_text(&hand, text);
+    assert_int_equal(samples_hand_set(&hand)->device_count, 5);
+    assert_int_equal(samples_hand_set(&hand)->joined_nodes, 3);
+    assert_values(&hand, 0, SAMPLE_POWER, "1 3");
+    assert_values(&hand, 2, SAMPLE_POWER, "4 6");
+    assert_values(&hand, 4, SAMPLE_POWER, "7");
+    assert_text(samples_hand_set(&hand)->devices[1].is.host, "node-1");
+    assert_text(samples_hand_set(&hand)->devices[3].is.host, "node-2");
+    assert_int_equal(samples_hand_set(&hand)->backward, 0);
+    links_hand_free(&hand);
+    assert_link_figures(
+        STR("timestamp, index, power.draw [W]\n2026/03/11 14:00:05.000, 3, 1 W\n"
+            "timestamp, index, power.draw [W]\n2026/03/11 14:00:01.000, 3, 2 W\n"),
+        "{\"samples\":2,\"bad_lines\":0,\"gpus\":[\"node-1:3\",\"node-2:3\"],\"power\":"
+        "{\"node-1:3\":{\"n\":1,\"mean\":1,\"max\":1,\"absent\":0},"
+        "\"node-2:3\":{\"n\":1,\"mean\":2,\"max\":2,\"absent\":0}},\"clock\":\"local\","
+        "\"device_count\":2,\"series\":2,\"joined_nodes\":2}");
+}
+
+static void clocks_that_are_set_back_are_no_other_node(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        // the end of summer time, a Sunday
+        NODE_HEAD "2026/10/25 02:20:00.000, 0, 1 W\n2026/10/25 02:59:59.000, 0, 2 W\n" NODE_HEAD
+                  "2026/10/25 02:00:04.000, 0, 3 W\n",
+        // a clock set right
+        NODE_HEAD "2026/03/11 14:00:00.000, 0, 1 W\n2026/03/11 14:00:05.000, 0, 2 W\n" NODE_HEAD
+                  "2026/03/11 14:00:03.000, 0, 3 W\n",
+        // no header
+        NODE_HEAD "2026/03/11 14:00:00.000, 0, 1 W\n2026/03/11 14:00:15.000, 0, 2 W\n"
+                  "2026/03/11 14:00:03.000, 0, 3 W\n",
+        // and GPUs whose names differ
+        "timestamp, uuid, power.draw [W]\n2026/03/11 14:00:10.000, GPU-a, 1 W\n"
+        "timestamp, uuid, power.draw [W]\n2026/03/11 14:00:00.000, GPU-a, 2 W\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct links_hand hand;
+        read_text(&hand, str_of(texts[i]));
+        assert_int_equal(samples_hand_set(&hand)->device_count, 1);
+        assert_int_equal(samples_hand_set(&hand)->joined_nodes, 0);
+        assert_int_equal(samples_hand_set(&hand)->backward, 1);
+        links_hand_free(&hand);
+    }
+}
+
 // --- times --------------------------------------------------------------------------------------
 
 static void times_that_go_back_are_put_in_order(void **state)
@@ -345,6 +405,8 @@ int main(void)
         cmocka_unit_test(each_device_has_series_of_its_own),
         cmocka_unit_test(without_a_name_rows_of_one_moment_are_several_devices),
         cmocka_unit_test(devices_beyond_the_limit_are_counted),
+        cmocka_unit_test(files_of_nodes_that_were_joined_have_gpus_of_each),
+        cmocka_unit_test(clocks_that_are_set_back_are_no_other_node),
         cmocka_unit_test(times_that_go_back_are_put_in_order),
         cmocka_unit_test(without_times_rows_of_a_device_are_numbered),
         cmocka_unit_test(a_row_of_another_clock_cannot_be_placed),
