@@ -217,6 +217,9 @@ static const struct {
                     "the links or the library corrupt data; these rows are no reference"},
     [LINK_SINGLE_RANK] = {"link_single_rank", "warning",
                           "such a test says nothing about links and is no reference"},
+    [LINK_APART] = {"link_apart", "warning",
+                    "each tests only the GPUs of one process; built with MPI=1, nccl-tests has "
+                    "one run of all processes"},
     [LINK_FAILED] = {"link_test_failed", "warning", "the test may be incomplete"},
     [LINK_CUT] = {"link_cut", "warning", "the rest of the file is missing from the tables"},
 };

@@ -43,6 +43,7 @@ const char *link_warning_words(enum link_warning warning)
         [LINK_LEFT_OUT] = "places where rows or ranks were left out",
         [LINK_WRONG] = "rows with wrong results",
         [LINK_SINGLE_RANK] = "runs of a single rank, which use no link",
+        [LINK_APART] = "runs of which several printed at the same time",
         [LINK_FAILED] = "errors that the test reported",
         [LINK_CUT] = "files that end early",
     };

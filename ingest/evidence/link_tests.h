@@ -126,6 +126,7 @@ enum link_warning {
     LINK_LEFT_OUT,    // rows or ranks were replaced by "..."
     LINK_WRONG,       // results were wrong
     LINK_SINGLE_RANK, // one rank: its bandwidths say nothing about links
+    LINK_APART,       // processes that ran beside each other, each a test by itself
     LINK_FAILED,      // the test reported an error
     LINK_CUT,         // the file ends early
     LINK_WARNINGS

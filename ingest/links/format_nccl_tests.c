@@ -29,14 +29,21 @@ enum column {
 
 enum { MOST_STREAMS = 64 };
 
-// Lines with one launcher's label.
+// Lines of one process: those with one launcher's label, or some of them.
 struct stream {
     struct str tag;
+    size_t next;           // of the processes with that label; 0 none
+    int64_t group;         // of the first device
+    uint64_t ranks;        // bits of those of the group that were listed
+    int64_t bytes;         // of the last row since the header; -1 none
+    bool apart;            // from others that ran at the same time
+    size_t last_row;       // of the first with a label: 1 + whose the last row was; 0 none
     struct str collective; // of the next run, by its command line
     enum phase phase;
     uint32_t run;
     unsigned char columns[LINK_MOST_WORDS]; // enum column
     size_t column_count;
+    double time_unit;
     bool in_place_only;         // by the line above the header
     struct str type, reduction; // of the last row
 };
@@ -51,6 +58,7 @@ struct nccl_tests {
 
 // One line, whose it is, and its words.
 struct one {
+    struct stream *first; // with its label
     struct stream *stream;
     struct str text;
     uint64_t pos;
@@ -73,6 +81,9 @@ static bool start_run(struct nccl_tests *tests, struct stream *stream, uint64_t 
         run.collective = stream->collective;
     stream->collective = (struct str){0};
     stream->column_count = 0;
+    stream->bytes = -1;
+    stream->ranks = 0;
+    stream->apart = false;
     stream->run = (uint32_t)tests->evidence->links.parts[LINK_RUNS].count;
     return link_tests_add(tests->evidence, LINK_RUNS, &run, err);
 }
@@ -92,6 +103,149 @@ static bool name_run(struct nccl_tests *tests, struct str word, struct str *coll
 {
     struct str name = link_test_name(word);
     return name.len == 0 || evidence_text(tests->evidence, name, collective, err);
+}
+
+// --- processes ----------------------------------------------------------------------------------
+
+// Built without MPI, each process that a launcher starts is a test by itself, and their lines mix.
+
+// The number after a word.
+static int64_t number_after(const struct link_words *words, const char *name)
+{
+    for (size_t i = 0; i + 1 < words->count; i++)
+        if (str_equal(words->at[i], str_of(name)))
+            return link_whole(words->at[i + 1]);
+    return -1;
+}
+
+static struct stream *next_process(const struct nccl_tests *tests, const struct stream *process)
+{
+    return process->next ? &tests->streams[process->next] : NULL;
+}
+
+// Whether the next line of a kind may be of a process.
+typedef bool may_print(const struct nccl_tests *tests, const struct stream *process,
+                       const struct one *one);
+
+static bool may_start(const struct nccl_tests *tests, const struct stream *process,
+                      const struct one *one)
+{
+    (void)tests, (void)one;
+    return process->phase <= PHASE_VERSION;
+}
+
+static bool may_list(const struct nccl_tests *tests, const struct stream *process,
+                     const struct one *one)
+{
+    (void)tests;
+    int64_t rank = link_whole(link_word(&one->words, 1));
+    bool known = rank >= 0 && rank < 64 && process->ranks & UINT64_C(1) << rank &&
+                 number_after(&one->words, "Group") == process->group;
+    return process->phase <= PHASE_RANKS && !known;
+}
+
+static bool may_head(const struct nccl_tests *tests, const struct stream *process,
+                     const struct one *one)
+{
+    (void)tests, (void)one;
+    return process->phase < PHASE_TABLE;
+}
+
+static bool may_sum_up(const struct nccl_tests *tests, const struct stream *process,
+                       const struct one *one)
+{
+    (void)tests, (void)one;
+    return process->phase == PHASE_TABLE;
+}
+
+static bool may_conclude(const struct nccl_tests *tests, const struct stream *process,
+                         const struct one *one)
+{
+    (void)one;
+    return process->phase >= PHASE_TABLE && !run_of(tests, process)->concluded;
+}
+
+// What comes again before the process has a row is of one that runs beside it.
+static bool is_beside(const struct one *one, const struct stream *last)
+{
+    return last->phase < PHASE_END && (last->bytes < 0 || one->first->next);
+}
+
+// The name of a command line is of whoever starts next.
+static void take_command(struct one *one)
+{
+    if (one->stream == one->first || !one->first->collective.at)
+        return;
+    one->stream->collective = one->first->collective;
+    one->first->collective = (struct str){0};
+}
+
+static bool add_process(struct nccl_tests *tests, struct one *one, struct stream *last,
+                        struct err *err)
+{
+    struct stream *process = &tests->streams[tests->stream_count];
+    struct link_run run = *run_of(tests, last);
+    *process = (struct stream){.tag = last->tag};
+    last->next = tests->stream_count++;
+    process->collective = run.collective;
+    one->stream = process;
+    take_command(one);
+    if (!start_run(tests, process, one->pos, err))
+        return false;
+    process->phase = PHASE_VERSION;
+    run_of(tests, process)->version = run.version;
+    return true;
+}
+
+// Finds whose line it is; the newest process comes first, as one before it may have been ended.
+static bool find_process(struct nccl_tests *tests, struct one *one, may_print *may, struct err *err)
+{
+    struct stream *last = one->first, *found = NULL;
+    for (struct stream *at = one->first; at; at = next_process(tests, at)) {
+        last = at;
+        found = at->phase == PHASE_NONE || may(tests, at, one) ? at : found;
+    }
+    one->stream = found ? found : last;
+    take_command(one);
+    bool adds = !found && is_beside(one, last) && tests->stream_count < MOST_STREAMS &&
+                may != may_sum_up && may != may_conclude;
+    return !adds || add_process(tests, one, last, err);
+}
+
+// Rows that alternate are of processes that ran beside each other.
+static void note_apart(struct nccl_tests *tests, struct stream *process)
+{
+    if (!process->apart)
+        link_tests_warn(tests->evidence, LINK_APART, run_of(tests, process)->pos);
+    process->apart = true;
+}
+
+// Sizes ascend: a row is of the process that is closest behind it.
+static struct stream *process_of_row(const struct nccl_tests *tests, const struct one *one)
+{
+    struct stream *found = NULL, *furthest = one->first;
+    int64_t bytes = link_whole(link_word(&one->words, 0));
+    for (struct stream *at = one->first; at && one->first->next; at = next_process(tests, at)) {
+        if (at->phase != PHASE_TABLE)
+            continue;
+        if (at->bytes < bytes && (!found || at->bytes >= found->bytes))
+            found = at;
+        furthest = furthest->phase != PHASE_TABLE || at->bytes > furthest->bytes ? at : furthest;
+    }
+    return found ? found : furthest;
+}
+
+static void find_row(struct nccl_tests *tests, struct one *one)
+{
+    size_t last = one->first->last_row;
+    one->stream = process_of_row(tests, one);
+    if (!one->first->next || one->stream->phase != PHASE_TABLE)
+        return;
+    one->first->last_row = 1 + (size_t)(one->stream - tests->streams);
+    if (!last || last == one->first->last_row || tests->streams[last - 1].phase != PHASE_TABLE)
+        return;
+    note_apart(tests, &tests->streams[last - 1]);
+    note_apart(tests, one->stream);
 }
 
 // --- before the table ---------------------------------------------------------------------------
@@ -123,15 +277,6 @@ static bool take_starting(struct nccl_tests *tests, const struct one *one, struc
 static bool take_setup(struct nccl_tests *tests, const struct one *one, struct err *err)
 {
     return enter(tests, one, PHASE_VERSION, PHASE_SETUP, err);
-}
-
-// The number after a word.
-static int64_t number_after(const struct link_words *words, const char *name)
-{
-    for (size_t i = 0; i + 1 < words->count; i++)
-        if (str_equal(words->at[i], str_of(name)))
-            return link_whole(words->at[i + 1]);
-    return -1;
 }
 
 // "on HOST device  0 [0000:05:00] NAME"
@@ -172,6 +317,9 @@ static bool take_device(struct nccl_tests *tests, const struct one *one, struct 
         .pid = number_after(words, "Pid"),
         .device = number_after(words, "device"),
     };
+    one->stream->group = one->stream->ranks ? one->stream->group : device.group;
+    if (device.rank < 64 && device.group == one->stream->group)
+        one->stream->ranks |= UINT64_C(1) << device.rank;
     return take_device_names(tests, one, &device, err) &&
            link_tests_add(tests->evidence, LINK_DEVICES, &device, err);
 }
@@ -188,7 +336,8 @@ static enum column column_named(struct str word)
         {"redop", COLUMN_REDUCTION}, {"root", COLUMN_ROOT},       {"time", COLUMN_TIME},
         {"cputime", COLUMN_TIME},    {"algbw", COLUMN_ALGORITHM}, {"busbw", COLUMN_BUS},
         {"#wrong", COLUMN_WRONG},    {"error", COLUMN_ERROR},     {"i_min", COLUMN_LEAST},
-        {"i_p99", COLUMN_TAIL},
+        {"i_p99", COLUMN_TAIL},      {"bytes", COLUMN_SIZE},      {"N", COLUMN_COUNT},
+        {"op", COLUMN_REDUCTION},    {"res", COLUMN_ERROR},
     };
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         if (str_equal(word, str_of(columns[i].name)))
@@ -211,6 +360,10 @@ static bool take_header(struct nccl_tests *tests, const struct one *one, struct 
     if (!enter(tests, one, PHASE_RANKS, PHASE_TABLE, err))
         return false;
     stream->column_count = 0;
+    stream->bytes = -1;
+    stream->in_place_only = one->first->in_place_only;
+    // tests of NCCL 1, and nccl-tests before 2019, give milliseconds
+    stream->time_unit = str_equal(link_word(&one->words, 0), STR("bytes")) ? 1e6 : LINK_US;
     stream->type = stream->reduction = STR("");
     for (size_t i = 0; i < one->words.count; i++) {
         enum column column = column_named(one->words.at[i]);
@@ -276,13 +429,13 @@ static int64_t wrong_of(struct str word, bool deviation)
     return deviation && number > 0 ? -1 : (int64_t)number;
 }
 
-static void set_figure(struct link_row *row, enum column column, struct str word)
+static void set_figure(struct link_row *row, enum column column, struct str word, double time_unit)
 {
     switch (column) {
     case COLUMN_SIZE: row->bytes = link_whole(word); break;
     case COLUMN_COUNT: row->count = link_whole(word); break;
     case COLUMN_ROOT: row->root = link_whole(word); break;
-    case COLUMN_TIME: row->time_ns = scaled(word, LINK_US); break;
+    case COLUMN_TIME: row->time_ns = scaled(word, time_unit); break;
     case COLUMN_ALGORITHM: row->algorithm_bps = scaled(word, LINK_GB); break;
     case COLUMN_BUS: row->bus_bps = scaled(word, LINK_GB); break;
     case COLUMN_LEAST: row->least_ns = scaled(word, LINK_US); break;
@@ -296,13 +449,13 @@ static void set_figure(struct link_row *row, enum column column, struct str word
 }
 
 // Texts are kept at once: those of a line do not outlive it, wherever their column is.
-static bool take_cell(struct nccl_tests *tests, struct link_row *row, enum column column,
-                      struct str text, struct err *err)
+static bool take_cell(struct nccl_tests *tests, const struct stream *stream, struct link_row *row,
+                      enum column column, struct str text, struct err *err)
 {
     struct str *kept = column == COLUMN_TYPE ? &row->type : &row->reduction;
     if (column == COLUMN_TYPE || column == COLUMN_REDUCTION)
         return link_keep(tests->evidence, text, kept, err);
-    set_figure(row, column, text);
+    set_figure(row, column, text, stream->time_unit);
     return true;
 }
 
@@ -326,10 +479,11 @@ static bool take_modes(struct nccl_tests *tests, const struct one *one, const st
             row.in_place = started || stream->in_place_only;
             started = true;
         }
-        ok = ok && take_cell(tests, &row, column, text, err);
+        ok = ok && take_cell(tests, stream, &row, column, text, err);
     }
     stream->type = row.type;
     stream->reduction = row.reduction;
+    stream->bytes = row.bytes;
     return ok && link_add_row(tests->evidence, &row, err);
 }
 
@@ -402,26 +556,28 @@ static bool take_error(struct nccl_tests *tests, const struct one *one, struct e
 typedef bool take_line(struct nccl_tests *tests, const struct one *one, struct err *err);
 
 // After the "#".
-static const struct {
+struct known {
     const char *start;
     take_line *take;
-} known[] = {
-    {"nccl-tests version ", take_version},
-    {"rccl-tests version ", take_rccl},
-    {"Collective test starting: ", take_starting},
-    {"nThread ", take_setup},
-    {"Rank ", take_device},
-    {"Out of bounds values", take_bounds},
-    {"Avg bus bandwidth", take_average},
-    {"Collective test concluded: ", take_concluded},
-    {"error: ", take_error},
+    may_print *may;
+};
+static const struct known known[] = {
+    {"nccl-tests version ", take_version, may_start},
+    {"rccl-tests version ", take_rccl, may_start},
+    {"Collective test starting: ", take_starting, may_start},
+    {"nThread ", take_setup, may_start},
+    {"Rank ", take_device, may_list},
+    {"Out of bounds values", take_bounds, may_sum_up},
+    {"Avg bus bandwidth", take_average, may_conclude},
+    {"Collective test concluded: ", take_concluded, may_conclude},
+    {"error: ", take_error, may_conclude},
 };
 
-static take_line *taker_of(struct str text)
+static const struct known *known_of(struct str text)
 {
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (str_starts_with(text, str_of(known[i].start)))
-            return known[i].take;
+            return &known[i];
     return NULL;
 }
 
@@ -449,13 +605,13 @@ static bool says(const struct one *one, const char *text)
 static bool take_comment(struct nccl_tests *tests, struct one *one, struct err *err)
 {
     bool out = says(one, "out-of-place"), in = says(one, "in-place");
-    take_line *take = taker_of(one->text);
-    if (take)
-        return take(tests, one, err);
+    const struct known *line = known_of(one->text);
+    if (line)
+        return find_process(tests, one, line->may, err) && line->take(tests, one, err);
     if (is_header(&one->words))
-        return take_header(tests, one, err);
+        return find_process(tests, one, may_head, err) && take_header(tests, one, err);
     if (in || out)
-        one->stream->in_place_only = !out;
+        one->first->in_place_only = !out;
     return true;
 }
 
@@ -467,24 +623,33 @@ static bool take_other(struct nccl_tests *tests, const struct one *one, struct e
     if (!says(one, "_perf") || says(one, "NCCL INFO"))
         return true;
     for (size_t i = 0; i < one->words.count; i++)
-        if (!name_run(tests, one->words.at[i], &one->stream->collective, err))
+        if (!name_run(tests, one->words.at[i], &one->first->collective, err))
             return false;
     return true;
 }
 
+// Versions before 2019 print some lines without a "#".
+static bool is_bare(struct str text)
+{
+    return str_starts_with(text, STR("nThread ")) ||
+           str_starts_with(text, STR("Out of bounds values")) ||
+           str_starts_with(text, STR("Avg bus bandwidth"));
+}
+
 static bool take_text(struct nccl_tests *tests, struct one *one, struct err *err)
 {
-    bool comment = one->text.len && *one->text.at == '#';
+    bool marked = one->text.len && *one->text.at == '#';
     if (is_dots(one->text)) {
         note_gap(tests, one);
         return true;
     }
-    one->text = link_after(one->text, comment);
+    one->text = link_after(one->text, marked);
     link_split(one->text, &one->words);
-    if (comment)
+    if (marked || is_bare(one->text))
         return take_comment(tests, one, err);
     if (str_starts_with(one->text, STR("rccl-tests: Version ")))
-        return take_rccl(tests, one, err);
+        return find_process(tests, one, may_head, err) && take_rccl(tests, one, err);
+    find_row(tests, one);
     return is_row(one) ? take_row(tests, one, err) : take_other(tests, one, err);
 }
 
@@ -512,8 +677,8 @@ static bool take_lines(struct nccl_tests *tests, struct lines *lines, struct err
     while (ok && lines_next(lines, &line, err)) {
         struct str tag, text = link_unprefixed(line.text, &tag);
         struct one one = {.text = link_after(text, 0), .pos = line.pos};
-        one.stream = stream_of(tests, tag, err);
-        ok = one.stream && take_text(tests, &one, err) &&
+        one.first = one.stream = stream_of(tests, tag, err);
+        ok = one.first && take_text(tests, &one, err) &&
              progress_report(tests->input->progress, source_consumed(lines->source), err);
     }
     return ok && err->code == ERR_NONE;
@@ -522,8 +687,11 @@ static bool take_lines(struct nccl_tests *tests, struct lines *lines, struct err
 static void note_end(struct nccl_tests *tests, const struct lines *lines)
 {
     bool open = false;
-    for (size_t i = 0; i < tests->stream_count; i++)
-        open = open || tests->streams[i].phase == PHASE_TABLE;
+    for (size_t i = 0; i < tests->stream_count; i++) {
+        const struct stream *stream = &tests->streams[i];
+        // one that ended before its first row is followed by another
+        open = open || (stream->phase == PHASE_TABLE && (stream->bytes >= 0 || !stream->next));
+    }
     if (open || lines->damage.code)
         link_tests_warn(tests->evidence, LINK_CUT, lines->pos);
 }

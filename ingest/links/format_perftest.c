@@ -59,6 +59,7 @@ static const struct {
     {"#bytes", true, COLUMN_BYTES},   {"#iterations", true, COLUMN_COUNT},
     {"BW_peak[", true, COLUMN_PEAK},  {"BW_average[", true, COLUMN_AVERAGE},
     {"peak[", true, COLUMN_PEAK},     {"average[", true, COLUMN_AVERAGE},
+    {"MsgRate[", true, COLUMN_OTHER}, {"MsgRate", false, COLUMN_OTHER}, // of a port
     {"t_min[", true, COLUMN_LEAST},   {"t_typical[", true, COLUMN_TYPICAL},
     {"t_avg[", true, COLUMN_TIME},    {"99%", true, COLUMN_TAIL},
     {"BW", false, COLUMN_OTHER},      {"percentile[", false, COLUMN_OTHER},
@@ -83,8 +84,9 @@ static void add_column(struct perftest *test, struct str word)
 
 static bool is_header(const struct link_words *words)
 {
+    bool levels = str_equal(link_word(words, 1), STR("#sl")); // of service, each with its rows
     return str_equal(link_word(words, 0), STR("#bytes")) &&
-           str_equal(link_word(words, 1), STR("#iterations"));
+           str_equal(link_word(words, 1 + levels), STR("#iterations"));
 }
 
 static bool take_header(struct perftest *test, const struct link_words *words, struct err *err)

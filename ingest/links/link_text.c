@@ -25,6 +25,11 @@ static size_t skip_digits(struct str text, size_t at)
     return at;
 }
 
+static bool is_host_byte(char c)
+{
+    return str_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || memchr("-._", c, 3);
+}
+
 void link_split(struct str line, struct link_words *words)
 {
     *words = (struct link_words){0};
@@ -58,6 +63,28 @@ static size_t tag_of_mpirun(struct str line, size_t from)
     return str_find((struct str){text.at, at}, STR(" ")) == SIZE_MAX ? end : 0;
 }
 
+// The length of "Wed Mar 11 14:02:00 2026", which mpirun --timestamp-output puts before its tag, or
+// "<stdout>:" if that is not asked for.
+static size_t stamp_of_mpirun(struct str line, size_t from)
+{
+    static const char form[] = "aaa aaa 00 00:00:00 0000", ends[] = "<stdout>:";
+    enum { LEN = sizeof form - 1, END = sizeof ends - 1 };
+    if (line.len - from <= LEN)
+        return 0;
+    for (size_t i = 0; i < LEN; i++) {
+        char c = line.at[from + i];
+        bool fits = form[i] == 'a'   ? (c | 0x20) >= 'a' && (c | 0x20) <= 'z'
+                    : form[i] == '0' ? str_is_digit(c) || (i == 8 && c == ' ')
+                                     : c == form[i];
+        if (!fits)
+            return 0;
+    }
+    struct str rest = {line.at + from + LEN, line.len - from - LEN};
+    if (str_starts_with(rest, str_of(ends)) || str_starts_with(rest, STR("<stderr>:")))
+        return LEN + END;
+    return tag_of_mpirun(line, from + LEN) ? LEN : 0;
+}
+
 // The length of "0: ".
 static size_t tag_of_srun(struct str line, size_t from)
 {
@@ -86,6 +113,26 @@ static size_t tag_of_ray(struct str line, size_t from)
     return len && str_find((struct str){line.at + from, len}, STR("pid=")) != SIZE_MAX ? len : 0;
 }
 
+// The length of "gpu-7.rack2: ", as pdsh and clush label lines, before what tests print: remarks
+// and dashes, numbers, and titles far from the left.
+static size_t tag_of_pdsh(struct str line, size_t from)
+{
+    enum { MOST = 128 };
+    size_t end = from;
+    bool letter = false, digit = false; // without digits it may be the name of a figure
+    for (; end < line.len && end - from < MOST && is_host_byte(line.at[end]); end++) {
+        digit = digit || str_is_digit(line.at[end]);
+        letter = letter || !str_is_digit(line.at[end]);
+    }
+    if (!letter || !digit || end + 1 >= line.len || line.at[end] != ':' || line.at[end + 1] != ' ')
+        return 0;
+    size_t text = skip_blanks(line, end + 1);
+    bool indented = text > end + 3;
+    bool is = text == line.len || indented || memchr("#-", line.at[text], 2) ||
+              str_is_digit(line.at[text]);
+    return is ? end + 1 - from : 0;
+}
+
 static size_t tag_at(struct str line, size_t from)
 {
     size_t len = tag_of_mpirun(line, from);
@@ -93,7 +140,16 @@ static size_t tag_at(struct str line, size_t from)
         len = tag_of_srun(line, from);
     if (!len)
         len = tag_of_ray(line, from);
+    if (!len)
+        len = tag_of_pdsh(line, from);
     return len ? len : tag_in(line, from, STR("[pod/"), "] ");
+}
+
+// The length of a time and the blanks after it.
+static size_t stamp_at(struct str line, size_t from)
+{
+    size_t len = stamp_of_mpirun(line, from);
+    return len ? len : log_stamp_length((struct str){line.at + from, line.len - from});
 }
 
 struct str link_unprefixed(struct str line, struct str *tag)
@@ -103,7 +159,7 @@ struct str link_unprefixed(struct str line, struct str *tag)
     *tag = (struct str){line.at, 0};
     for (int i = 0; i < MOST_PREFIXES; i++) {
         size_t at = skip_blanks(line, end), len = tag_at(line, at);
-        size_t stamp = len ? 0 : log_stamp_length((struct str){line.at + at, line.len - at});
+        size_t stamp = len ? 0 : stamp_at(line, at);
         if (!len && !stamp)
             break;
         from = tag->len && end == (size_t)(tag->at + tag->len - line.at) ? from : at;

@@ -25,8 +25,9 @@ static inline struct str link_word(const struct link_words *words, size_t place)
 // What follows `from`, and the blanks after it.
 struct str link_after(struct str text, size_t from);
 
-// The line without what is put before it by mpirun --tag-output ("[1,0]<stdout>:"), srun --label
-// ("0: "), Ray ("(head, rank=0, pid=3808) "), kubectl logs --prefix ("[pod/NAME/CONTAINER] ") and
+// The line without what is put before it by mpirun --tag-output ("[1,0]<stdout>:") and
+// --timestamp-output, srun --label ("0: "), pdsh and clush ("gpu-7: "), Ray ("(head, rank=0,
+// pid=3808) "), kubectl logs --prefix ("[pod/NAME/CONTAINER] ") and
 // --timestamps, in any order. *tag: the last of them but times, and those right before it, which
 // say whose line it is; "" none.
 struct str link_unprefixed(struct str line, struct str *tag);

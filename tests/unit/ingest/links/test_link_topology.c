@@ -80,6 +80,28 @@ static void old_latencies_are_typical_ones(void **state)
     links_hand_free(&hand);
 }
 
+static void ports_and_levels_of_service_have_columns_too(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_perftest(&hand,
+                  "gpu-1:                     RDMA_Write BW Test\n"
+                  "gpu-1:  #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   "
+                  "MsgRate[Mpps]   BW Port1[Gb/sec]   MsgRate Port1[Mpps]   BW "
+                  "Port2[Gb/sec]   MsgRate Port2[Mpps]\n"
+                  "gpu-1:  65536 10000 0.00 386.00 0.7 193.02 0.3 193.09 0.4\n" TITLE(
+                      "Send BW") " #bytes    #sl      #iterations    BW peak[Gb/sec]    BW "
+                                 "average[Gb/sec]   MsgRate[Mpps]\n"
+                                 " 65536      3           5000           100.50             100.00 "
+                                 "     0.18\n");
+    assert_int_equal(links_hand_count(&hand, LINK_ROWS), 2);
+    assert_text(links_hand_run(&hand, 0)->collective, "RDMA_Write BW");
+    assert_near(links_hand_row(&hand, 0)->bus_bps, 48.25e9, 1);
+    assert_int_equal(links_hand_row(&hand, 1)->count, 5000);
+    assert_near(links_hand_row(&hand, 1)->bus_bps, 12.5e9, 1);
+    links_hand_free(&hand);
+}
+
 static void each_table_is_a_run(void **state)
 {
     (void)state;
@@ -255,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_peak_of_zero_was_not_measured),
         cmocka_unit_test(latencies_are_means_with_their_spread),
         cmocka_unit_test(old_latencies_are_typical_ones),
+        cmocka_unit_test(ports_and_levels_of_service_have_columns_too),
         cmocka_unit_test(each_table_is_a_run),
         cmocka_unit_test(a_title_without_results_is_refused),
         cmocka_unit_test(each_two_devices_have_a_path),

@@ -195,6 +195,83 @@ static void labels_of_launchers_keep_runs_apart(void **state)
     links_hand_free(&hand);
 }
 
+#define DEVICE(rank, pid) \
+    "#  Rank  " rank " Group  0 Pid " pid " on gpu-1 device 0 [0000:18:00] NVIDIA\n"
+#define SIZED(size, bus) " " size " 2 float sum -1 1.0 2.00 " bus " 0 1.0 2.00 " bus " 0\n"
+
+static void processes_that_print_at_the_same_time_are_runs(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_text(&hand,
+              STR("# nccl-tests version 2.17.6 x\n# nccl-tests version 2.17.6 x\n"
+                  "# Collective test starting: all_reduce_perf\n"
+                  "# Collective test starting: all_reduce_perf\n" SETUP SETUP DEVICE("0", "7")
+                      DEVICE("1", "8") DEVICE("0", "9") DEVICE("1", "10") BOTH BOTH SIZED(
+                          "8", "1.00") SIZED("8", "2.00") SIZED("16", "3.00") SIZED("32", "4.00")
+                          SIZED("16", "5.00") SIZED("32", "6.00") ENDS ENDS));
+    assert_int_equal(links_hand_count(&hand, LINK_RUNS), 2);
+    assert_int_equal(links_hand_count(&hand, LINK_ROWS), 12);
+    for (size_t i = 0; i < 2; i++) {
+        assert_text(links_hand_run(&hand, i)->collective, "all_reduce");
+        assert_text(links_hand_run(&hand, i)->version, "2.17.6");
+        assert_int_equal(links_hand_run(&hand, i)->ranks, 2);
+        assert_near(links_hand_run(&hand, i)->average_bus_bps, 12.5e9, 1);
+    }
+    assert_int_not_equal(links_hand_row(&hand, 0)->run, links_hand_row(&hand, 2)->run);
+    assert_int_equal(links_hand_row(&hand, 4)->run, links_hand_row(&hand, 6)->run);
+    assert_int_not_equal(links_hand_row(&hand, 4)->run, links_hand_row(&hand, 8)->run);
+    assert_int_equal(links_hand_warned(&hand, LINK_APART), 2);
+    assert_int_equal(links_hand_warned(&hand, LINK_CUT), 0);
+    links_hand_free(&hand);
+}
+
+static void a_run_that_ended_early_has_no_rows_of_the_next(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {SETUP, SETUP DEVICE("0", "7"), SETUP DEVICE("0", "7") BOTH};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct links_hand hand;
+        struct buf text = {0};
+        buf_printf(&text, "# Collective test starting: all_reduce_perf\n%s%s", ends[i],
+                   "gpu-1: Test NCCL failure common.cu:1 'unhandled system error'\n"
+                   "# Collective test starting: all_gather_perf\n" SETUP DEVICE("0", "8")
+                       BOTH SIZED("8", "1.00") SIZED("16", "2.00") ENDS);
+        read_text(&hand, (struct str){text.at, text.len});
+        assert_int_equal(links_hand_count(&hand, LINK_ROWS), 4);
+        for (size_t row = 0; row < 4; row++)
+            assert_text(links_hand_run(&hand, links_hand_row(&hand, row)->run)->collective,
+                        "all_gather");
+        assert_int_equal(links_hand_warned(&hand, LINK_APART), 0);
+        assert_int_equal(links_hand_warned(&hand, LINK_CUT), 0);
+        links_hand_free(&hand);
+        buf_free(&text);
+    }
+}
+
+static void tests_before_2019_give_milliseconds(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_text(&hand,
+              STR("nThread 1 nGpus 4 minBytes 1 maxBytes 9 step: 2(factor) validation: 1 \n"
+                  "#   Rank  0 on  dgx device  0 [0x02] Tesla P100\n"
+                  "#      bytes             N    type      op     time  algbw  busbw      res     "
+                  "time  algbw  busbw      res\n"
+                  "    10000000      10000000    char     sum    1.628   6.14   9.21    0e+00    "
+                  "1.932   5.18   7.77    5e-07\n"
+                  " Out of bounds values : 0 OK\n Avg bus bandwidth    : 8.5 \n"));
+    assert_int_equal(links_hand_count(&hand, LINK_RUNS), 1);
+    assert_near(links_hand_row(&hand, 0)->time_ns, 1628000, 1e-3);
+    assert_near(links_hand_row(&hand, 1)->time_ns, 1932000, 1e-3);
+    assert_int_equal(links_hand_row(&hand, 0)->bytes, 10000000);
+    assert_int_equal(links_hand_row(&hand, 0)->wrong, 0);
+    assert_text(links_hand_row(&hand, 0)->reduction, "sum");
+    assert_near(links_hand_run(&hand, 0)->average_bus_bps, 8.5e9, 1);
+    assert_int_equal(links_hand_run(&hand, 0)->out_of_bounds, 0);
+    links_hand_free(&hand);
+}
+
 static void labels_may_be_of_several_launchers(void **state)
 {
     (void)state;
@@ -204,6 +281,9 @@ static void labels_may_be_of_several_launchers(void **state)
         "2026-03-01T08:00:00.123456789Z ",
         "[pod/nccl/main] 2026-03-01T08:00:00.123456789Z [1,0]<stdout>:",
         "(RayTrainWorker pid=4242, ip=10.0.0.1) 0: ",
+        "gpu-7.rack2: ",
+        "Wed Mar 11 14:02:00 2026[1,0]<stdout>:",
+        "Wed Mar  1 14:02:00 2026<stdout>:",
     };
     for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
         static const char *const lines[] = {SETUP, BOTH, ROW, "# Avg bus bandwidth : 3\n"};
@@ -449,6 +529,9 @@ int main(void)
         cmocka_unit_test(rows_that_do_not_fit_the_header_are_counted),
         cmocka_unit_test(each_header_that_comes_again_starts_a_run),
         cmocka_unit_test(labels_of_launchers_keep_runs_apart),
+        cmocka_unit_test(processes_that_print_at_the_same_time_are_runs),
+        cmocka_unit_test(a_run_that_ended_early_has_no_rows_of_the_next),
+        cmocka_unit_test(tests_before_2019_give_milliseconds),
         cmocka_unit_test(labels_may_be_of_several_launchers),
         cmocka_unit_test(other_lines_between_the_rows_are_passed),
         cmocka_unit_test(devices_give_ranks_and_nodes),
