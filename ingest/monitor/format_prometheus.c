@@ -109,27 +109,35 @@ static void count_scrapes(struct monitor_table *table, const struct metric_line 
     table->last_name = name;
 }
 
+// "1773237600", which a loop writes by date +%s before each scrape. No metric starts with a digit.
+static bool is_stamp(struct str line, int64_t *time_ns, enum sample_clock *clock)
+{
+    return line.len && str_is_digit(*line.at) && monitor_time(line, time_ns, clock);
+}
+
+// The first line decides what times are: if it has none, scrapes are numbered, and times that come
+// later are not read.
 static bool time_of_line(struct monitor_table *table, struct metric_line *line)
 {
     struct sample_set *set = &table->input->evidence->samples;
-    enum sample_clock clock;
+    enum sample_clock clock = line->stamp.len ? SAMPLE_CLOCK_UTC : table->stamp_clock;
     if (set->rows == 0) {
-        set->clock = line->stamp.len ? SAMPLE_CLOCK_UTC : SAMPLE_CLOCK_RELATIVE;
-        set->period_ns = line->stamp.len ? 0 : MONITOR_PERIOD_NS;
+        set->clock = clock == SAMPLE_NO_CLOCK ? SAMPLE_CLOCK_RELATIVE : clock;
+        set->period_ns = clock == SAMPLE_NO_CLOCK ? MONITOR_PERIOD_NS : 0;
     }
-    if (set->period_ns) {
+    line->metric.row.time_ns = table->stamp_ns;
+    if (line->stamp.len && !monitor_time(line->stamp, &line->metric.row.time_ns, &clock))
+        return false;
+    if (set->period_ns)
         line->metric.row.time_ns = (int64_t)table->moment * set->period_ns;
-        return !line->stamp.len;
-    }
-    return line->stamp.len && monitor_time(line->stamp, &line->metric.row.time_ns, &clock) &&
-           clock == SAMPLE_CLOCK_UTC;
+    return set->period_ns || clock == set->clock;
 }
 
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
     struct sample_set *set = &table->input->evidence->samples;
     struct metric_line line;
-    if (*text->at == '#')
+    if (*text->at == '#' || is_stamp(*text, &table->stamp_ns, &table->stamp_clock))
         return true;
     bool ok = parse(*text, &line);
     if (ok)
@@ -176,7 +184,9 @@ static bool is_of_gpu(struct str line)
 static bool is_no_metric(struct str line)
 {
     struct metric_line parsed;
-    return !is_comment(line) && !parse(line, &parsed);
+    int64_t time_ns;
+    enum sample_clock clock;
+    return !is_comment(line) && !is_stamp(line, &time_ns, &clock) && !parse(line, &parsed);
 }
 
 // All lines but the last, which may be cut, are metrics.

@@ -95,6 +95,8 @@ struct monitor_table {
     int64_t process_moment;
     // text without rows: the moment, and hashes of what says that another starts
     uint64_t moment, first_name, first_key, last_name;
+    int64_t stamp_ns; // of a line before it that is a time; of that clock, SAMPLE_NO_CLOCK: none
+    enum sample_clock stamp_clock;
 };
 
 // Lines among which a header is expected; what comes before is shell output.

@@ -532,6 +532,36 @@ static void times_may_be_milliseconds_or_seconds(void **state)
     links_hand_free(&hand);
 }
 
+static void times_may_be_on_lines_before_each_scrape(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("1773237600\nDCGM_FI_DEV_GPU_TEMP" A " 40\n1773237610\n"
+                        "# HELP DCGM_FI_DEV_GPU_TEMP GPU temperature (in C).\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 41\nDCGM_FI_DEV_GPU_TEMP" A
+                        " 42 1773237615000\n"));
+    assert_times(&hand, 0, SAMPLE_TEMPERATURE, "1773237600000 1773237610000 1773237615000");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_UTC);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
+static void times_after_a_scrape_without_one_are_not_read(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("DCGM_FI_DEV_GPU_TEMP" A " 40\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 41 1773237600000\n1773237700\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 42\n"));
+    assert_values(&hand, 0, SAMPLE_TEMPERATURE, "40 41 42");
+    assert_times(&hand, 0, SAMPLE_TEMPERATURE, "0 1000 2000");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_RELATIVE);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
 static void amds_exporter_names_clocks_by_a_label(void **state)
 {
     (void)state;
@@ -642,6 +672,8 @@ int main(void)
         cmocka_unit_test(labels_say_which_device_it_is),
         cmocka_unit_test(scrapes_follow_one_another),
         cmocka_unit_test(times_may_be_milliseconds_or_seconds),
+        cmocka_unit_test(times_may_be_on_lines_before_each_scrape),
+        cmocka_unit_test(times_after_a_scrape_without_one_are_not_read),
         cmocka_unit_test(amds_exporter_names_clocks_by_a_label),
         cmocka_unit_test(metrics_of_one_gpu_may_say_more_or_less_of_it),
         cmocka_unit_test(other_text_is_not_taken_for_a_monitors),
