@@ -62,6 +62,7 @@
     ROW(speedscope)            \
     ROW(perf_script)           \
     ROW(rocm_counters)         \
+    ROW(rocm_old_counters)     \
     ROW(rocm_sums)             \
     ROW(rocm_others)           \
     ROW(rocm_compute)          \

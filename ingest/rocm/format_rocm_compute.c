@@ -286,6 +286,14 @@ static bool has_counter_names(struct str head)
     return false;
 }
 
+// rocprofv2 leaves a line blank below the names: that is one run, with its times.
+static bool is_of_one_run(struct str head)
+{
+    const char *end = memchr(head.at, '\n', head.len);
+    size_t at = end ? (size_t)(end + 1 - head.at) : head.len;
+    return at < head.len && (head.at[at] == '\n' || head.at[at] == '\r') && !is_rounded(head);
+}
+
 // Each file with counters is from another run of the job, so it is no trace even if its times are
 // good; timestamps.csv is a trace.
 static enum format_likeness probe(const struct format_sample *sample)
@@ -294,7 +302,7 @@ static enum format_likeness probe(const struct format_sample *sample)
                 csv_head_has(sample->head, "LDS_Per_Workgroup") &&
                 csv_head_has(sample->head, "Kernel_Name") &&
                 (!csv_head_has(sample->head, "Start_Timestamp") || is_rounded(sample->head) ||
-                 has_counter_names(sample->head));
+                 (has_counter_names(sample->head) && !is_of_one_run(sample->head)));
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

@@ -13,15 +13,20 @@ struct counter_sum {
     double sum;
 };
 
+// Numbers of dispatches start again in each process, of which files may be joined.
+struct dispatch {
+    int64_t process, id;
+};
+
 struct records {
     const struct format_input *input;
     struct csv *csv;
     struct csv_row row;
-    size_t key, value, amount; // columns; SIZE_MAX: not there
+    size_t key, value, amount, process; // columns; SIZE_MAX: not there
     uint64_t rows;
     struct counter_sum counters[MOST_COUNTERS];
     size_t counter_count;
-    int64_t *dispatches;
+    struct dispatch *dispatches;
     size_t dispatch_cap;
 };
 
@@ -55,6 +60,7 @@ struct wanted {
     const char *key, *value;
     take_row *take;
     void (*finish)(struct records *records);
+    void (*start)(struct records *records); // with the header; or NULL
 };
 
 static bool count_records(const struct format_input *input, const struct wanted *wanted,
@@ -71,6 +77,9 @@ static bool count_records(const struct format_input *input, const struct wanted 
         records->key = column_of(&records->row, wanted->key);
         records->value = column_of(&records->row, wanted->value);
         records->amount = column_of(&records->row, "Counter_Value");
+        records->process = column_of(&records->row, "Process_Id");
+        if (wanted->start)
+            wanted->start(records);
         ok = take_rows(records, wanted->take, err);
     }
     if (ok && wanted->finish)
@@ -110,17 +119,21 @@ static struct counter_sum *counter_named(struct records *records, struct str tex
     return counter;
 }
 
+static int64_t number_of(struct str text)
+{
+    int64_t number;
+    return str_to_i64(text, &number) ? number : -1;
+}
+
 static bool add_dispatch(struct records *records, struct err *err)
 {
-    int64_t id;
-    if (!str_to_i64(csv_cell(&records->row, records->key), &id))
-        id = -1;
-    int64_t *at = budget_room(records->input->budget, records->dispatches, &records->dispatch_cap,
-                              records->rows, sizeof *at, err);
+    struct dispatch *at = budget_room(records->input->budget, records->dispatches,
+                                      &records->dispatch_cap, records->rows, sizeof *at, err);
     if (!at)
         return false;
     records->dispatches = at;
-    at[records->rows - 1] = id;
+    at[records->rows - 1] = (struct dispatch){number_of(csv_cell(&records->row, records->process)),
+                                              number_of(csv_cell(&records->row, records->key))};
     return true;
 }
 
@@ -143,18 +156,14 @@ static bool take_counter(struct records *records, struct err *err)
 
 static int by_number(const void *left, const void *right)
 {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+    const struct dispatch *a = left, *b = right;
+    int process = (a->process > b->process) - (a->process < b->process);
+    return process ? process : (a->id > b->id) - (a->id < b->id);
 }
 
-static void finish_counters(struct records *records)
+static void report_counters(const struct records *records)
 {
     struct figures *figures = records->input->figures;
-    if (records->rows)
-        qsort(records->dispatches, records->rows, sizeof *records->dispatches, by_number);
-    for (uint64_t i = 0; i < records->rows; i++)
-        figures_add(figures, i == 0 || records->dispatches[i] != records->dispatches[i - 1],
-                    "dispatches");
     for (size_t i = 0; i < records->counter_count; i++) {
         const struct counter_sum *counter = &records->counters[i];
         figures_add(figures, counter->rows, "counters" IN "%s" IN "rows", counter->name);
@@ -162,10 +171,56 @@ static void finish_counters(struct records *records)
     }
 }
 
+static void finish_counters(struct records *records)
+{
+    const struct dispatch *at = records->dispatches;
+    if (records->rows)
+        qsort(records->dispatches, records->rows, sizeof *at, by_number);
+    for (uint64_t i = 0; i < records->rows; i++)
+        figures_add(records->input->figures, i == 0 || by_number(&at[i - 1], &at[i]) != 0,
+                    "dispatches");
+    report_counters(records);
+}
+
 static bool count_counters(const struct format_input *input, struct err *err)
 {
     static const struct wanted wanted = {"Dispatch_Id", "Counter_Name", take_counter,
-                                         finish_counters};
+                                         finish_counters, NULL};
+    return count_records(input, &wanted, err);
+}
+
+// --- counters of rocprof before version 3 -------------------------------------------------------
+
+// A row is a dispatch, and counters are the columns after "obj".
+static bool take_wide(struct records *records, struct err *err)
+{
+    (void)err;
+    for (size_t i = records->key + 1; i < records->row.count; i++) {
+        size_t counter = i - records->key - 1;
+        if (counter >= records->counter_count)
+            break;
+        records->counters[counter].rows++;
+        records->counters[counter].sum += real_of(records->row.cells[i]);
+    }
+    return true;
+}
+
+static void start_wide(struct records *records)
+{
+    for (size_t i = records->key + 1; i < records->row.count; i++)
+        if (records->counter_count < MOST_COUNTERS)
+            clean_name(records->row.cells[i], records->counters[records->counter_count++].name);
+}
+
+static void finish_wide(struct records *records)
+{
+    figures_add(records->input->figures, (int64_t)records->rows, "dispatches");
+    report_counters(records);
+}
+
+static bool count_old_counters(const struct format_input *input, struct err *err)
+{
+    static const struct wanted wanted = {"obj", "KernelName", take_wide, finish_wide, start_wide};
     return count_records(input, &wanted, err);
 }
 
@@ -184,7 +239,7 @@ static bool take_sum(struct records *records, struct err *err)
 
 static bool count_sums(const struct format_input *input, struct err *err)
 {
-    static const struct wanted wanted = {"Calls", "TotalDurationNs", take_sum, NULL};
+    static const struct wanted wanted = {"Calls", "TotalDurationNs", take_sum, NULL, NULL};
     return count_records(input, &wanted, err);
 }
 
@@ -199,7 +254,7 @@ static bool take_any(struct records *records, struct err *err)
 
 static bool count_rows(const struct format_input *input, struct err *err)
 {
-    static const struct wanted wanted = {"Kind", "Operation", take_any, NULL};
+    static const struct wanted wanted = {"Kind", "Operation", take_any, NULL, NULL};
     return count_records(input, &wanted, err);
 }
 
@@ -210,6 +265,15 @@ static enum format_likeness probe_counters(const struct format_sample *sample)
     bool sure = csv_head_has(sample->head, "Counter_Name") &&
                 csv_head_has(sample->head, "Counter_Value") &&
                 csv_head_has(sample->head, "Dispatch_Id");
+    return sure ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+// Times are there with --timestamp on: then it is a trace.
+static enum format_likeness probe_old_counters(const struct format_sample *sample)
+{
+    bool sure = csv_head_has(sample->head, "Index") && csv_head_has(sample->head, "KernelName") &&
+                csv_head_has(sample->head, "gpu-id") && csv_head_has(sample->head, "obj") &&
+                !csv_head_has(sample->head, "BeginNs");
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
@@ -251,6 +315,16 @@ const struct format format_rocm_counters = {
     .kind = FORMAT_RECORDS,
     .probe = probe_counters,
     .count = count_counters,
+};
+
+const struct format format_rocm_old_counters = {
+    .name = "rocprof-counter-csv",
+    .what = "counters of rocprof as CSV",
+    .advice = "it has no times: record again with rocprof --timestamp on, or with rocprofv3 "
+              "--kernel-trace",
+    .kind = FORMAT_RECORDS,
+    .probe = probe_old_counters,
+    .count = count_old_counters,
 };
 
 const struct format format_rocm_sums = {

@@ -48,6 +48,26 @@ static void counters_are_summed_by_name(void **state)
                    "\"B\":{\"rows\":1,\"sum\":1},\"unnamed\":{\"rows\":1,\"sum\":0}}}");
 }
 
+static void dispatches_are_numbered_in_each_process(void **state)
+{
+    (void)state;
+    assert_counted(STR("Dispatch_Id,Process_Id,Counter_Name,Counter_Value\n"
+                       "1,20,A,1\n2,20,A,1\n1,21,A,1\n1,21,A,1\n"),
+                   "rocprofv3-counter-csv",
+                   "{\"rows\":4,\"dispatches\":3,\"counters\":{\"A\":{\"rows\":4,\"sum\":4}}}");
+}
+
+static void counters_of_old_rocprof_are_columns(void **state)
+{
+    (void)state;
+    assert_counted(
+        STR("Index,KernelName,gpu-id,pid,sig,obj,GPUBusy,L2CacheHit\n"
+            "0,\"k(int, int)\",0,24,0x0,0x7f,100,0.5\n1,\"k\",0,24,0x0,0x7f,50,1,9\n"),
+        "rocprof-counter-csv",
+        "{\"rows\":2,\"dispatches\":2,\"counters\":{\"GPUBusy\":{\"rows\":2,\"sum\":150},"
+        "\"L2CacheHit\":{\"rows\":2,\"sum\":1.5}}}");
+}
+
 static void names_of_counters_cannot_leave_their_place(void **state)
 {
     (void)state;
@@ -201,6 +221,9 @@ static void counters_of_rocprof_compute_are_no_trace(void **state)
     assert_counted(STR(TIMED ",SQ_WAVES" LAUNCH ",7\n"), "rocprof-csv", "{\"rows\":1}");
     assert_string_equal(format_find(STR(TIMED LAUNCH "\n"), STR("t.csv"))->name,
                         "rocprof-kernel-csv");
+    // rocprofv2's file plugin, which puts a blank line below the names
+    assert_string_equal(format_find(STR(TIMED ",SQ_WAVES\n" LAUNCH ",7\n"), STR("t.csv"))->name,
+                        "rocprof-kernel-csv");
 }
 
 static void the_limits_of_a_machine_are_counted(void **state)
@@ -234,6 +257,8 @@ int main(void)
         cmocka_unit_test(launches_without_measurements_are_counted),
         cmocka_unit_test(json_of_old_rocprof_is_named),
         cmocka_unit_test(counters_are_summed_by_name),
+        cmocka_unit_test(dispatches_are_numbered_in_each_process),
+        cmocka_unit_test(counters_of_old_rocprof_are_columns),
         cmocka_unit_test(names_of_counters_cannot_leave_their_place),
         cmocka_unit_test(sums_are_added_up),
         cmocka_unit_test(other_records_are_known_and_counted),
