@@ -10,6 +10,7 @@
 #include "ingest/logs/log_refusals.h"
 #include "ingest/logs/log_settings.h"
 #include "ingest/logs/log_text.h"
+#include "ingest/ncu/ncu_says.h"
 #include "ingest/source/lines.h"
 
 #include <math.h>
@@ -748,7 +749,8 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .memory_step = LOG_NO_STEP,
                                 .mlperf = {.eval_ns = LOG_NO_TIME},
                                 .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
-    const char *refusal = log_refusal_of(input->head); // which reading may overwrite
+    const char *of_ncu = ncu_refusal_of(input->head); // which reading may overwrite
+    const char *refusal = of_ncu ? of_ncu : log_refusal_of(input->head);
     if (!read_all(&reader, input, err))
         return false;
     drop_empty(&input->evidence->log);

@@ -5,6 +5,7 @@
 #include "ingest/csv/csv.h"
 #include "ingest/source/format.h"
 #include "ingest/ncu/ncu_metrics.h"
+#include "ingest/ncu/ncu_says.h"
 #include "ingest/source/source.h"
 #include "ingest/source/evidence_count.h"
 
@@ -49,6 +50,7 @@ struct ncu {
     uint64_t not_by_comma;  // values that are no numbers if commas are decimal marks
     struct strtab launches; // the launch of id i is profiles->items[i - 1]
     struct strtab added;    // metrics of launches that were added to a figure
+    const char *refusal;    // what was said instead of a table; NULL: nothing known
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -304,11 +306,26 @@ static bool take_row(struct ncu *ncu, struct err *err)
 {
     if (is_header(ncu))
         return start_table(ncu, err);
-    if (ncu->at.count == 0) // what the profiler and the program printed before
+    if (ncu->at.count == 0) { // what the profiler and the program printed before
+        ncu->refusal = ncu->refusal ? ncu->refusal : ncu_refusal_of(cell(ncu, 0));
         return true;
+    }
     if (number_of(cell(ncu, 0)) < 0 && cell(ncu, 0).len) // and between
         return true;
     return ncu->profiles->details ? take_metric(ncu, err) : take_launch(ncu, err);
+}
+
+static bool is_filled(const struct ncu *ncu, struct err *err)
+{
+    if (ncu->at.count == 0)
+        return err_set(err, ERR_FORMAT, "%s",
+                       ncu->refusal ? ncu->refusal
+                                    : "found what Nsight Compute prints, but no table: use ncu "
+                                      "--csv, or " EXPORT);
+    return ncu->profiles->count || ncu->profiles->cut ||
+           err_set(err, ERR_FORMAT,
+                   "found the names of Nsight Compute's columns without a launch below: record "
+                   "again, or use " EXPORT);
 }
 
 static bool take_rows(struct ncu *ncu, struct err *err)
@@ -319,10 +336,7 @@ static bool take_rows(struct ncu *ncu, struct err *err)
             (i % PROGRESS_ROWS == 0 &&
              !progress_report(ncu->input->progress, source_consumed(ncu->input->source), err)))
             return false;
-    if (end && ncu->at.count == 0)
-        return err_set(err, ERR_FORMAT,
-                       "found what Nsight Compute prints, but no table: use ncu --csv, or " EXPORT);
-    return end;
+    return end && is_filled(ncu, err);
 }
 
 static void settle_marks(struct ncu *ncu)

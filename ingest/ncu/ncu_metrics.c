@@ -2,6 +2,7 @@
 #include "ingest/ncu/ncu_metrics.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // --- units --------------------------------------------------------------------------------------
 
@@ -247,11 +248,28 @@ struct ncu_target ncu_target_of(struct str name, struct str unit_name)
 
 // --- numbers ------------------------------------------------------------------------------------
 
+// The length of what separates thousands at that place, besides commas and points: blanks that do
+// not break, of both widths, and apostrophes.
+static size_t separator_at(struct str text, size_t at)
+{
+    static const char *const separators[] = {"\xC2\xA0", "\xE2\x80\xAF", "\xE2\x80\x99", "'"};
+    struct str rest = {text.at + at, text.len - at};
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        size_t len = strlen(separators[i]);
+        bool between =
+            at > 0 && str_is_digit(text.at[at - 1]) && len < rest.len && str_is_digit(rest.at[len]);
+        if (between && str_starts_with(rest, str_of(separators[i])))
+            return len;
+    }
+    return 0;
+}
+
 bool ncu_number(struct str text, char mark, double *value)
 {
     char digits[64], *end;
     size_t len = 0;
     for (size_t i = 0; i < text.len; i++) {
+        i += separator_at(text, i);
         char c = text.at[i];
         if (len + 1 == sizeof digits)
             return false;

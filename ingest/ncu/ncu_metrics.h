@@ -19,7 +19,8 @@ struct ncu_target {
 // The target of a metric by its name and unit; not `known` if the metric is not kept.
 struct ncu_target ncu_target_of(struct str name, struct str unit);
 
-// "1,234.56" or "1.234,56", by the decimal mark; false if it is no number.
+// "1,234.56" or "1.234,56", by the decimal mark; thousands may be separated in other ways as well.
+// False if it is no number.
 bool ncu_number(struct str text, char mark, double *value);
 
 // Whether a comma is the decimal mark for sure: "1.234,5", "0,25" or "1.234.567", but not "1,234".

@@ -123,6 +123,27 @@ static void several_points_are_no_decimal_marks(void **state)
                    "\"duration_ns_total\":117344,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
 }
 
+static void thousands_may_be_separated_by_blanks_and_apostrophes(void **state)
+{
+    (void)state;
+    static const char *const numbers[] = {"117\xE2\x80\xAF"
+                                          "344",
+                                          "117\xC2\xA0"
+                                          "344",
+                                          "117\xE2\x80\x99"
+                                          "344",
+                                          "117'344"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct buf text = {0};
+        buf_printf(&text, "%s\"\",\"\",\"\",\"ns\",\"byte\"\n\"0\",\"1\",\"a\",\"%s\",\"0,25\"\n",
+                   RAW, numbers[i]);
+        assert_counted((struct str){text.at, text.len},
+                       "{\"page\":\"raw\",\"kernels\":1,\"decimal_comma\":1,"
+                       "\"duration_ns_total\":117344,\"not_a_number\":0,\"kernel_names\":[\"a\"]}");
+        buf_free(&text);
+    }
+}
+
 static void an_open_quote_before_the_table_is_said(void **state)
 {
     (void)state;
@@ -318,6 +339,35 @@ static void text_without_a_table_says_how_to_get_one(void **state)
     arena_free(&arena);
 }
 
+static void why_there_is_no_table_is_said(void **state)
+{
+    (void)state;
+    const struct {
+        struct str text;
+        const char *says;
+    } files[] = {
+        {STR("==PROF== Connected to process 1\n==WARNING== No kernels were profiled.\n"),
+         "--target-processes all"},
+        {STR("==PROF== Connected to process 1\n==ERROR== ERR_NVGPUCTRPERM - The user does not\n"),
+         "ERR_NVGPUCTRPERM"},
+        {STR("==PROF== Connected to process 1\n==ERROR== The application crashed\n"),
+         "an error of"},
+        {STR(DETAILS), "without a launch"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct err err;
+        struct arena arena;
+        struct buf out = {0};
+        arena_init(&arena, NULL);
+        assert_false(count_text(files[i].text, &arena, &out, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        if (!strstr(err.msg, files[i].says))
+            fail_msg("%s", err.msg);
+        buf_free(&out);
+        arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_last_row_without_a_line_end_is_whole),
         cmocka_unit_test(one_decimal_comma_decides_for_the_file),
         cmocka_unit_test(several_points_are_no_decimal_marks),
+        cmocka_unit_test(thousands_may_be_separated_by_blanks_and_apostrophes),
         cmocka_unit_test(an_open_quote_before_the_table_is_said),
         cmocka_unit_test(it_is_no_trace),
         cmocka_unit_test(figures_are_in_base_units_whatever_their_unit_was),
@@ -335,6 +386,7 @@ int main(void)
         cmocka_unit_test(families_of_stalls_are_not_mixed),
         cmocka_unit_test(tables_follow_each_other_and_what_is_printed_between_is_skipped),
         cmocka_unit_test(a_details_page_after_a_raw_one_has_its_own_launches),
+        cmocka_unit_test(why_there_is_no_table_is_said),
         cmocka_unit_test(text_without_a_table_says_how_to_get_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
