@@ -34,9 +34,12 @@
     ROW(ncu_csv)               \
     ROW(nccl_tests)            \
     ROW(nccl_tests_json)       \
+    ROW(rccl_json)             \
+    ROW(rccl_csv)              \
     ROW(nccl_inspector)        \
     ROW(nccl_ras)              \
     ROW(perftest)              \
+    ROW(perftest_json)         \
     ROW(nvbandwidth)           \
     ROW(nvbandwidth_json)      \
     ROW(topology)              \

@@ -115,6 +115,52 @@ static void each_table_is_a_run(void **state)
     links_hand_free(&hand);
 }
 
+#define INFO "{\"test_info\": {\"test\": \"Send_BW\",\"Transport_type\": \"IB\"},\n\"results\": {"
+
+static void json_has_the_unit_that_fits_the_rate_of_messages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double bps;
+    } files[] = {
+        {INFO "\"MsgSize\": 65536,\"n_iterations\": 5000,\"BW_peak\": 389.5,\"BW_average\": "
+              "388.80,\"MsgRate\": 0.741456}}",
+         48.6e9},
+        {INFO "\"MsgSize\": 65536,\"n_iterations\": 5000,\"BW_peak\": 0,\"BW_average\": "
+              "46341.0,\"MsgRate\": 0.741456}}",
+         46341.0 * 1048576},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct links_hand hand;
+        links_hand_read(&hand, "perftest-json", str_of(files[i].text));
+        assert_text(links_hand_run(&hand, 0)->tool, "perftest");
+        assert_text(links_hand_run(&hand, 0)->collective, "Send_BW");
+        assert_int_equal(links_hand_row(&hand, 0)->bytes, 65536);
+        assert_int_equal(links_hand_row(&hand, 0)->count, 5000);
+        assert_near(links_hand_row(&hand, 0)->bus_bps, files[i].bps, 1e3);
+        assert_int_equal(isnan(links_hand_row(&hand, 0)->peak_bps), i);
+        links_hand_free(&hand);
+    }
+}
+
+static void json_may_be_of_latencies_or_of_no_known_unit(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "perftest-json",
+                    STR(INFO "\"MsgSize\": 2,\"t_min\": 1.85,\"t_max\": 28.4,\"t_typical\": 2.05,"
+                             "\"t_avg\": 2.11,\"percentile_99\": 2.38}}"));
+    assert_near(links_hand_row(&hand, 0)->time_ns, 2110, 1e-6);
+    assert_near(links_hand_row(&hand, 0)->least_ns, 1850, 1e-6);
+    assert_near(links_hand_row(&hand, 0)->tail_ns, 2380, 1e-6);
+    links_hand_free(&hand);
+    assert_false(links_hand_try(&hand, "perftest-json",
+                                STR(INFO "\"MsgSize\": 2,\"BW_average\": 5,\"MsgRate\": 9}}")));
+    assert_int_equal(hand.err.code, ERR_FORMAT);
+    links_hand_free(&hand);
+}
+
 static void a_title_without_results_is_refused(void **state)
 {
     (void)state;
@@ -279,6 +325,8 @@ int main(void)
         cmocka_unit_test(old_latencies_are_typical_ones),
         cmocka_unit_test(ports_and_levels_of_service_have_columns_too),
         cmocka_unit_test(each_table_is_a_run),
+        cmocka_unit_test(json_has_the_unit_that_fits_the_rate_of_messages),
+        cmocka_unit_test(json_may_be_of_latencies_or_of_no_known_unit),
         cmocka_unit_test(a_title_without_results_is_refused),
         cmocka_unit_test(each_two_devices_have_a_path),
         cmocka_unit_test(copies_from_a_terminal_have_blanks_and_lost_cells),
