@@ -131,6 +131,8 @@ static enum format_likeness likeness(const struct format *format,
         return FORMAT_SURE;
     if (format->member && json_outline_has(sample->outline, format->member))
         return FORMAT_SURE;
+    if (format->words && str_find(sample->head, str_of(format->words)) != SIZE_MAX)
+        return FORMAT_PERHAPS;
     bool named = format->ending && ends_with(sample->filename, format->ending);
     return named && !format_is_read(format) ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
@@ -288,16 +290,25 @@ bool format_refuse_what(const char *what, struct err *err)
     return refuse(what, OR_ARCHIVE, NULL, err);
 }
 
+// With as many members as fit beside the rest.
+static bool refuse_outline(const struct json_outline *outline, struct err *err)
+{
+    char what[WHAT_BYTES];
+    const char *send = "for PyTorch, prof.export_chrome_trace()";
+    refuse("", OR_ARCHIVE, send, err);
+    size_t room = sizeof err->msg - strlen(err->msg);
+    json_outline_describe(outline, what, room < sizeof what ? room : sizeof what);
+    return refuse(what, OR_ARCHIVE, send, err);
+}
+
 bool format_refuse_json(struct str head, struct err *err)
 {
     struct json_outline outline = json_outline_of(head);
     struct format_sample sample = {head, STR(""), &outline};
     const struct format *known = best_of_all((struct best){0}, &sample);
-    if (known && likeness(known, &sample) == FORMAT_SURE)
+    if (known && (known->words || likeness(known, &sample) == FORMAT_SURE))
         return format_refuse(known, err);
-    char what[WHAT_BYTES];
-    json_outline_describe(&outline, what, sizeof what);
-    return refuse(what, OR_ARCHIVE, "for PyTorch, prof.export_chrome_trace()", err);
+    return refuse_outline(&outline, err);
 }
 
 bool format_refuse_unknown(struct str head, struct err *err)

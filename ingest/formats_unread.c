@@ -15,6 +15,11 @@
     {                                                                                  \
         .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
     }
+// Text, recognized by words in it; also where the log of a job has no step.
+#define PRINTED(word, has, text, instead)                                                   \
+    {                                                                                       \
+        .name = word, .kind = FORMAT_RECORDS, .words = has, .what = text, .advice = instead \
+    }
 #define PICKLE(bytes)                                               \
     BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle",       \
           "upload the output of prof.export_chrome_trace(), or of " \
@@ -36,6 +41,9 @@
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
 #define LINK_TESTS  "for links, send the output of nccl-tests, rccl-tests, perftest or nvbandwidth"
 #define HOST        "send the log of the job, and monitors of its GPUs (nvidia-smi, DCGM, amd-smi)"
+#define RECORD_GPUS "record the GPUs: nvidia-smi --query-gpu=... --format=csv -l 1 > FILE.csv"
+#define BY_STEP     "send metrics of steps: events.out.tfevents.*, or JSON lines with a step"
+#define SACCT       "use sacct -P -j JOB --format=JobID,JobName,State,Elapsed,NodeList > sacct.txt"
 #define RECOMPRESS  "compress the trace with zstd or gzip"
 
 // UTF-8 text that is neither blank nor possibly JSON.
@@ -154,6 +162,39 @@ static enum format_likeness probe_chart_csv(const struct format_sample *sample)
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
+// The same as TensorBoard exports it as JSON: "[[1773237600.5, 0, 2.5], ...", a time and a step
+// before each value.
+static enum format_likeness probe_chart_json(const struct format_sample *sample)
+{
+    static const char form[] = "[[1000000000.";
+    for (size_t i = 0; form[i]; i++)
+        if (i >= sample->head.len || (str_is_digit(form[i]) ? !str_is_digit(sample->head.at[i])
+                                                            : sample->head.at[i] != form[i]))
+            return FORMAT_UNLIKE;
+    return FORMAT_SURE;
+}
+
+// A file of mlruns/: "1773237600000 2.5 10", a time in ms, the value and the step.
+static enum format_likeness probe_mlflow(const struct format_sample *sample)
+{
+    enum { DIGITS = 13 };
+    size_t at = 0, blanks = 0, end = 0;
+    while (end < sample->head.len && sample->head.at[end] != '\n')
+        end++;
+    while (at < end && str_is_digit(sample->head.at[at]))
+        at++;
+    bool timed = at == DIGITS && end < sample->head.len;
+    for (; at < end && memchr(" 0123456789.eE+-", sample->head.at[at], 16); at++)
+        blanks += sample->head.at[at] == ' ';
+    return timed && at == end && blanks == 2 ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+static enum format_likeness probe_smi_xml(const struct format_sample *sample)
+{
+    bool is = str_find(sample->head, STR("<nvidia_smi_log>")) != SIZE_MAX;
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
 static enum format_likeness probe_json(const struct format_sample *sample)
 {
     return sample->outline->json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
@@ -184,6 +225,11 @@ const struct format formats_unread[] = {
     UTF_16("[\0"),
     UTF_16("\0{"),
     UTF_16("\0["),
+    {.name = "nvidia-smi-xml",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_smi_xml,
+     .what = "XML of nvidia-smi -q",
+     .advice = RECORD_GPUS},
     BYTES("markup", FORMAT_OTHER, "<", "HTML or XML, perhaps an error page in place of the trace",
           NULL),
     // JSON
@@ -194,6 +240,8 @@ const struct format formats_unread[] = {
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
     JSON("iperf3", FORMAT_RECORDS, "intervals", "results of iperf3", LINK_TESTS),
     JSON("fio", FORMAT_RECORDS, "fio version", "results of fio, a benchmark of storage", HOST),
+    JSON("dcgm-diag", FORMAT_RECORDS, "DCGM Diagnostic", "results of dcgmi diag", HOST),
+    JSON("gpustat", FORMAT_RECORDS, "query_time", "what gpustat prints of one moment", RECORD_GPUS),
     JSON("sysstat", FORMAT_RECORDS, "sysstat", "samples of sysstat (mpstat, sar, iostat)", HOST),
     NSYS_JSON("CudaEvent"),
     NSYS_JSON("NvtxEvent"),
@@ -238,8 +286,11 @@ const struct format formats_unread[] = {
           "a summary of Nsight Compute, without its launches",
           "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"),
     BYTES("nvidia-smi-processes", FORMAT_RECORDS, "timestamp, gpu_uuid, pid,",
-          "the processes that nvidia-smi lists",
-          "record the GPUs: nvidia-smi --query-gpu=... --format=csv -l 1 > FILE.csv"),
+          "the processes that nvidia-smi lists", RECORD_GPUS),
+    BYTES("influx-gpus", FORMAT_RECORDS, "nvidia_smi,", "samples of Telegraf", RECORD_GPUS),
+    BYTES("prometheus-other", FORMAT_RECORDS, "# HELP ",
+          "metrics for Prometheus of which none is a GPU's",
+          "send those of dcgm-exporter, or of AMD's device-metrics-exporter"),
     BYTES("nvidia-smi-error", FORMAT_OTHER, "Failed to initialize NVML",
           "an error of nvidia-smi instead of samples",
           "record again once nvidia-smi works on that host"),
@@ -248,6 +299,16 @@ const struct format formats_unread[] = {
      .probe = probe_chart_csv,
      .what = "a chart that W&B or TensorBoard exported",
      .advice = "send all metrics: events.out.tfevents.*, or run.scan_history() as JSON lines"},
+    {.name = "chart-json",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_chart_json,
+     .what = "a chart that TensorBoard exported",
+     .advice = BY_STEP},
+    {.name = "mlflow-metric",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_mlflow,
+     .what = "a metric of MLflow",
+     .advice = BY_STEP},
     {.name = "nccl-plugin",
      .kind = FORMAT_TRACE,
      .probe = probe_nccl_plugin,
@@ -268,6 +329,30 @@ const struct format formats_unread[] = {
      .probe = probe_ras_text,
      .what = "the text of ncclras",
      .advice = "use ncclras -f json > FILE.json"},
+    PRINTED("wandb-system", "\"system.gpu.", "samples of the machine by W&B",
+            "send those of nvidia-smi, DCGM or amd-smi; for metrics, run.scan_history() as JSON "
+            "lines"),
+    PRINTED("ray-results", "training_iteration", "results of Ray Tune or Train", BY_STEP),
+    PRINTED("mscclpp-test", "\"ranksPerNode\": ", "results of MSCCL++'s tests", LINK_TESTS),
+    PRINTED("bandwidth-test", "[CUDA Bandwidth Test]", "what bandwidthTest prints", LINK_TESTS),
+    PRINTED("transferbench", "TransferBench v", "what TransferBench prints", LINK_TESTS),
+    PRINTED("rocm-bandwidth", "RocmBandwidthTest Version", "what rocm_bandwidth_test prints",
+            LINK_TESTS),
+    PRINTED("perfquery", "# Port counters: Lid ", "counters of a port of one moment", LINK_TESTS),
+    PRINTED("ethtool", "NIC statistics:", "counters of a network card of one moment", LINK_TESTS),
+    PRINTED("gpu-burn", " Gflop/s)   errors: ", "what gpu-burn prints, a test of load", HOST),
+    PRINTED("dcgm-diag", "| Diagnostic                | Result", "results of dcgmi diag", HOST),
+    PRINTED("hipblaslt-bench", "hipBLASLt version: ", "what hipblaslt-bench prints",
+            "send a trace of the job, which has the times of its matrix products"),
+    PRINTED("memory-test", "function,num_times,n_elements,sizeof,", "results of BabelStream", HOST),
+    PRINTED("memory-test", "STREAM version $Revision", "what STREAM prints", HOST),
+    PRINTED("memory-test", "Intel(R) Memory Latency Checker", "what Intel's mlc prints", HOST),
+    PRINTED("mpstat", "    %usr   %nice    %sys", "samples of mpstat", HOST),
+    PRINTED("iostat", "  %rrqm ", "samples of iostat", HOST),
+    PRINTED("sstat", "     MaxRSS   AveCPU ", "what sstat prints", SACCT),
+    PRINTED("nvtop", "\"gpu_util\": \"", "what nvtop prints of one moment", RECORD_GPUS),
+    PRINTED("rocprof-output", "ROCProfiler: input from ", "what rocprof prints",
+            "send its results.csv, recorded with --timestamp on"),
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "separated",
@@ -278,6 +363,7 @@ const struct format formats_unread[] = {
     {.name = "text",
      .kind = FORMAT_TEXT,
      .probe = probe_text,
-     .what = "text that is not JSON, perhaps a log"},
+     .what = "text that is not JSON, perhaps a log",
+     .advice = "if it is the log of a job, give it a name that ends in .log"},
 };
 const size_t formats_unread_count = sizeof formats_unread / sizeof *formats_unread;

@@ -5,9 +5,10 @@
 static bool is_package(struct str line)
 {
     struct str name, version;
-    return config_split(line, STR("=="), &name, &version) ||
-           config_split(line, STR(" @ "), &name, &version) || str_starts_with(line, STR("-e ")) ||
-           *line.at == '#';
+    bool pinned = config_split(line, STR("=="), &name, &version) && name.len &&
+                  str_find(name, STR(" ")) == SIZE_MAX;
+    return pinned || config_split(line, STR(" @ "), &name, &version) ||
+           str_starts_with(line, STR("-e ")) || *line.at == '#';
 }
 
 static bool gather_pip_freeze(const struct format_input *input, struct err *err)

@@ -116,15 +116,17 @@ static bool is_name(struct str key)
     return key.len > 0 && key.len <= MAX_KEY;
 }
 
-// `what` with the first members: "a JSON object with step, loss".
+// `what` with the first members that fit: "a JSON object with step, loss".
 static void name_members(const struct json_outline *outline, const char *what, char *out,
                          size_t cap)
 {
+    enum { BETWEEN = sizeof " with " - 1 };
     char raw[WHAT_BYTES];
     unsigned shown = 0;
+    size_t most = cap < sizeof raw ? cap : sizeof raw;
     size_t len = (size_t)snprintf(raw, sizeof raw, "%s", what);
     for (unsigned k = 0; k < outline->key_count && shown < SHOWN; k++) {
-        if (!is_name(outline->keys[k]))
+        if (!is_name(outline->keys[k]) || len + BETWEEN + outline->keys[k].len >= most)
             continue;
         len += (size_t)snprintf(raw + len, sizeof raw - len, "%s%.*s", shown++ ? ", " : " with ",
                                 (int)outline->keys[k].len, outline->keys[k].at);

@@ -22,7 +22,7 @@ struct json_outline json_outline_of(struct str head);
 bool json_outline_has(const struct json_outline *outline, const char *member);
 
 // Describes it: "a JSON object with step, loss". Repeats only names that look like
-// identifiers and hold no secret.
+// identifiers, hold no secret, and fit.
 void json_outline_describe(const struct json_outline *outline, char *out, size_t cap);
 
 #endif

@@ -741,6 +741,14 @@ static bool has_news(const struct log_book *book)
     return false;
 }
 
+// What the text is: by the table of formats that are not read, or by what else is known.
+static bool refuse(const struct format *printed, const char *otherwise, struct err *err)
+{
+    if (printed && printed->words)
+        return err_set(err, ERR_FORMAT, "found %s: %s", printed->what, printed->advice);
+    return err_set(err, ERR_FORMAT, "%s", otherwise);
+}
+
 bool log_read(const struct format_input *input, struct err *err)
 {
     struct log_reader reader = {.evidence = input->evidence,
@@ -751,11 +759,13 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
     const char *of_ncu = ncu_refusal_of(input->head); // which reading may overwrite
     const char *refusal = of_ncu ? of_ncu : log_refusal_of(input->head);
+    const struct format *printed =
+        input->head.len ? format_find_unread(input->head, STR("")) : NULL;
     if (!read_all(&reader, input, err))
         return false;
     drop_empty(&input->evidence->log);
     return input->evidence->log.step_count || has_news(&input->evidence->log) ||
-           err_set(err, ERR_FORMAT, "%s", refusal);
+           refuse(printed, refusal, err);
 }
 
 // Marks the dialects whose lines may be in a text; false: none. Colors may be within a mark.

@@ -97,6 +97,8 @@ struct format {
     // its name, whichever are set; or by a function instead.
     struct str magic;
     const char *member;
+    // Or, if nothing else fits better, by words in its first bytes.
+    const char *words;
     enum format_likeness (*probe)(const struct format_sample *sample);
     // A format in a database is recognized by a table unique to it: names, as in database_has,
     // separated by blanks.

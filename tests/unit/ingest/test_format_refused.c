@@ -78,6 +78,43 @@ static void json_without_an_event_is_named_by_what_it_holds(void **state)
                    "found the head of a trace without its events");
 }
 
+static void what_other_tools_write_is_named_with_what_to_send(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *is, *instead;
+    } files[] = {
+        {"{\"system.gpu.0.gpu\": 50.0, \"_timestamp\": 1}\n{\"a\": 1}\n",
+         "samples of the machine by W&B", "nvidia-smi, DCGM or amd-smi"},
+        {"{\"loss\": 2.5, \"training_iteration\": 1}\n{\"loss\": 2}\n", "results of Ray Tune",
+         "events.out.tfevents.*"},
+        {"[[1773237600.5, 0, 2.5], [1773237601.5, 1, 2.25]]", "a chart that TensorBoard exported",
+         "events.out.tfevents.*"},
+        {"1773237600000 2.5 0\n1773237601000 2e-1 10\n", "a metric of MLflow",
+         "JSON lines with a step"},
+        {"{\"DCGM Diagnostic\": {}}", "results of dcgmi diag", "monitors of its GPUs"},
+        {"<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n", "XML of nvidia-smi -q", "--query-gpu"},
+        {"# HELP node_load1 1m load\nnode_load1 3.5\n", "of which none is a GPU's",
+         "dcgm-exporter"},
+        {"[CUDA Bandwidth Test] - Starting...\n", "what bandwidthTest prints", "nccl-tests"},
+        {"1.7%  proc'd: 0 (4 Gflop/s)   errors: 0  temps: 61 C\n", "what gpu-burn prints",
+         "monitors"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        assert_refused(files[i].text, files[i].is);
+        assert_refused(files[i].text, files[i].instead);
+    }
+    assert_refused("only words\n", "give it a name that ends in .log");
+}
+
+static void names_of_members_leave_room_for_what_to_send(void **state)
+{
+    (void)state;
+    assert_refused("{\"abcdefghijklmnopqrstuv.1\": 1, \"abcdefghijklmnopqrstuv.2\": 1, "
+                   "\"abcdefghijklmnopqrstuv.3\": 1}\n{\"a\": 1}\n",
+                   "prof.export_chrome_trace()");
+}
+
 static void what_members_are_called_is_repeated_only_if_it_is_a_name(void **state)
 {
     (void)state;
@@ -158,6 +195,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_is_no_trace_though_it_begins_with_a_bracket),
         cmocka_unit_test(json_without_an_event_is_named_by_what_it_holds),
+        cmocka_unit_test(what_other_tools_write_is_named_with_what_to_send),
+        cmocka_unit_test(names_of_members_leave_room_for_what_to_send),
         cmocka_unit_test(what_members_are_called_is_repeated_only_if_it_is_a_name),
         cmocka_unit_test(an_empty_recording_says_that_nothing_was_recorded),
         cmocka_unit_test(a_trace_that_is_cut_before_its_first_event_says_so),

@@ -147,7 +147,8 @@ static void every_format_that_is_not_read_says_what_it_is(void **state)
         assert_non_null(format->what);
         assert_false(format_is_read(format));
         assert_non_null(format_kind_word(format->kind));
-        assert_true(format->magic.len || format->member || format->probe || format->ending);
+        assert_true(format->magic.len || format->member || format->words || format->probe ||
+                    format->ending);
         struct err err = {0};
         assert_false(format_refuse(format, &err));
         assert_non_null(strstr(err.msg, format->what));

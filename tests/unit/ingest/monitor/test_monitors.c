@@ -617,7 +617,8 @@ static void other_text_is_not_taken_for_a_monitors(void **state)
     assert_found_as(STR("#Entities of the model\n"), "text");
     assert_found_as(STR("device,loss\ncard0,1\n"), "text");
     assert_found_as(STR("gpu,loss\n0,1\n"), "text");
-    assert_found_as(STR("# HELP go_gc_duration_seconds x\ngo_gc_duration_seconds 1\n"), "text");
+    assert_found_as(STR("# HELP go_gc_duration_seconds x\ngo_gc_duration_seconds 1\n"),
+                    "prometheus-other");
     assert_found_as(STR("see DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 1\nand so on\n"), "text");
     assert_found_as(STR("[{\"gpu\": 0, \"loss\": 1}]"), "kineto");
     assert_found_as(STR("{\"card0\": {\"loss\": 1}}"), "kineto");

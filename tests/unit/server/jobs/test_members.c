@@ -119,8 +119,7 @@ static void each_member_has_its_own_fate(void **state)
         "run/rank1.json skipped failed: an empty file\n"
         "run/rank2.json attachment failed: found text that is not JSON, perhaps a log, expected a "
         "trace as .json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst, or an "
-        "archive"
-        "\n"
+        "archive: if it is the log of a job, give it a name that ends in .log\n"
         "../etc/passwd skipped: its name leads out of the archive\n");
     assert_int_equal(f.members.end.code, ERR_NONE);
     assert_string_equal(bytes_of(&f, 0), TRACE);
