@@ -43,6 +43,7 @@ struct about {
     size_t step_key;    // of step_keys
     bool per_gpu;       // "tps" is of the job
     bool timed, trains; // "time" is that of a step, of which a part is "data_time"; not of a test
+    bool texts;         // the step is a number in quotes, as others are then
     int64_t elapsed_s;  // -1 unknown
     bool whole;         // it ends as an object does
 };
@@ -85,6 +86,8 @@ static void note_about(struct about *about, struct str key, const struct json_li
     if (place < about->step_key && is_step(value, &step)) {
         about->step = step;
         about->step_key = place;
+        about->texts =
+            value->kind == JSON_LINE_TEXT && !memchr(value->text.at, '/', value->text.len);
     }
     if (PLACE_IN(key, time_keys) < COUNT_OF(time_keys) && about->time_ns == LOG_NO_TIME)
         about->time_ns = time_of(value);
@@ -210,8 +213,9 @@ static bool take_object(const struct format_input *input, const struct object *o
                       str_starts_with(value.text, STR("{")) && !has_type(value.text);
         if (nested && !take_object(input, &inner, err))
             return false;
-        if (value.kind != JSON_LINE_SCALAR || (!object->depth && is_about(key)) || !name.len ||
-            log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
+        bool quoted = value.kind == JSON_LINE_TEXT && object->about->texts;
+        if ((value.kind != JSON_LINE_SCALAR && !quoted) || (!object->depth && is_about(key)) ||
+            !name.len || log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
             continue;
         struct metric_scalar scalar = {
             name, number, object->about->step, object->about->time_ns, -1, object->pos};

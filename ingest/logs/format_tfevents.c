@@ -275,8 +275,13 @@ static bool take_record(struct tfevents *file, bool *more, struct err *err)
     *more = false;
     if (!read_bytes(file, head, sizeof head, &got, err))
         return false;
+    static const char hole[HEAD_BYTES];
     if (got < sizeof head)
         return true;
+    if (memcmp(head, hole, sizeof hole) == 0) { // left behind by a machine that went down
+        file->evidence->metrics.damaged++;
+        return true;
+    }
     uint64_t len = u64_at(head);
     bool good = masked(add_to_sum(file, UINT32_MAX, head, 8)) == u32_at(head + 8);
     if (!good && len > MOST_RECORD) { // nothing says where the next record is

@@ -67,13 +67,24 @@ static const struct {
     // ms-swift, Detectron2
     TAG("memory(GiB)", MEMORY_BYTES, GIB),
     TAG("total_loss", LOSS, 1),
+    // Keras, whose steps are epochs: the time between two is none of a step
+    TAG("epoch_loss", LOSS, 1),
+    TAG("epoch_learning_rate", LEARNING_RATE, 1),
 };
 enum { TAGS = sizeof tags / sizeof *tags, FAR_BACK = 64 };
+
+// Whatever case it is in, it means the same and has the same unit.
+static bool is_plain(enum log_value value)
+{
+    return value == LOG_LOSS || value == LOG_LEARNING_RATE || value == LOG_EPOCH ||
+           value == LOG_GRAD_NORM;
+}
 
 static size_t tag_of(struct str name)
 {
     size_t i = 0;
-    while (i < TAGS && !str_equal(name, tags[i].name))
+    while (i < TAGS && !str_equal(name, tags[i].name) &&
+           !(is_plain(tags[i].value) && str_equal_nocase(name, tags[i].name)))
         i++;
     return i;
 }
@@ -110,8 +121,9 @@ bool metric_take(struct evidence *evidence, const struct metric_scalar *scalar, 
         set(step, tag, scalar->number);
         return true;
     }
+    bool of_epoch = str_starts_with(scalar->name, STR("epoch_"));
     struct log_step added = {.step = scalar->step,
-                             .time_ns = scalar->time_ns,
+                             .time_ns = of_epoch ? LOG_NO_TIME : scalar->time_ns,
                              .rank = scalar->rank,
                              .pos = scalar->pos,
                              .writer = writer};

@@ -119,6 +119,28 @@ static void objects_in_a_line_give_their_name_to_their_figures(void **state)
     assert_int_equal(evidence.metrics.series_count, 2);
 }
 
+static void numbers_may_be_in_quotes_as_their_step_is(void **state)
+{
+    (void)state;
+    read_all("jsonl", STR("{\"step\": \"1\", \"loss\": \"2.50\", \"run\": \"a\"}\n"
+                          "{\"step\": 2, \"loss\": \"2.25\", \"lr\": 0.5}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 1, LOG_LOSS, 2.5);
+    assert_step(1, 2, LOG_LEARNING_RATE, 0.5);
+    assert_int_equal(evidence.metrics.series_count, 2);
+    assert_false(log_step_has(&evidence.log.steps[1], LOG_LOSS));
+}
+
+static void plain_names_may_be_in_any_case(void **state)
+{
+    (void)state;
+    read_all("metrics-csv", STR("Step,Loss,Learning_Rate,Throughput\n3,2.5,0.5,7\n"));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_step(0, 3, LOG_LOSS, 2.5);
+    assert_step(0, 3, LOG_LEARNING_RATE, 0.5);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_TFLOPS)); // it may be of anything
+}
+
 static void steps_that_go_back_are_new_ones(void **state)
 {
     (void)state;
@@ -438,6 +460,22 @@ static void a_length_that_cannot_be_ends_the_file(void **state)
     buf_free(&file);
 }
 
+static void zeros_end_the_file(void **state)
+{
+    (void)state;
+    struct buf file = {0};
+    put_version(&file);
+    put_tensor(&file, 5, "epoch_loss", 2.5f);
+    for (int i = 0; i < 512; i++)
+        buf_putc(&file, '\0');
+    read_all("tfevents", (struct str){file.at, file.len});
+    assert_int_equal(evidence.metrics.records, 2);
+    assert_int_equal(evidence.metrics.damaged, 1);
+    assert_step(0, 5, LOG_LOSS, 2.5); // Keras, of an epoch
+    assert_true(evidence.log.steps[0].time_ns == LOG_NO_TIME);
+    buf_free(&file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -447,6 +485,8 @@ int main(void)
         TEST(lines_with_a_step_are_metrics),
         TEST(tokens_of_the_job_are_not_those_of_a_gpu),
         TEST(objects_in_a_line_give_their_name_to_their_figures),
+        TEST(numbers_may_be_in_quotes_as_their_step_is),
+        TEST(plain_names_may_be_in_any_case),
         TEST(steps_that_go_back_are_new_ones),
         TEST(lines_of_other_kinds_are_no_metrics),
         TEST(lines_without_a_figure_are_refused),
@@ -457,6 +497,7 @@ int main(void)
         TEST(a_history_that_is_cut_gives_what_came_before),
         TEST(scalars_of_a_step_are_put_together),
         TEST(damage_of_a_record_is_counted),
+        TEST(zeros_end_the_file),
         TEST(a_length_that_cannot_be_ends_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
