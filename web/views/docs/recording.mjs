@@ -319,8 +319,9 @@ function Links() {
       it reaches. The same holds for <code>all_gather_perf</code>,${" "}
       <code>reduce_scatter_perf</code> and the others; one file may hold several tests.</p>
     <${Command} text=${LINK_TEST()} />
-    <p class="faint">Text and JSON (<code>-J</code>) are read, with what mpirun or srun put before a
-      line. So are perftest (<code>ib_write_bw</code>), <code>nvidia-smi topo -m</code>,${" "}
+    <p class="faint">Text and JSON (<code>-J</code>; of rccl-tests <code>-x FILE -Z json</code>) are
+      read, with what mpirun, srun or pdsh put before a line. So are perftest
+      (<code>ib_write_bw</code>), nvbandwidth, <code>nvidia-smi topo -m</code>,${" "}
       <code>ibstat</code>, logs of NCCL Inspector and <code>ncclras -f json</code>.</p>`;
 }
 

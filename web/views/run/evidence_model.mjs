@@ -4,8 +4,8 @@
 // By the format of a file; what is in none of these speaks of the job.
 const PAGES = [
   { key: "collectives", label: "Communication", formats: ["nccl-tests", "nccl-tests-json",
-    "nccl-inspector", "nccl-ras-json", "nvbandwidth", "nvbandwidth-json", "nvidia-smi-topo",
-    "ibstat", "perftest"] },
+    "rccl-tests-json", "rccl-tests-csv", "nccl-inspector", "nccl-ras-json", "nvidia-smi-topo",
+    "ibstat", "perftest", "perftest-json", "nvbandwidth", "nvbandwidth-json"] },
   { key: "memory", label: "Memory", formats: ["memory-snapshot"] },
   { key: "kernels", label: "Kernels", formats: ["ncu-csv", "rocprof-csv"] },
 ];

@@ -14,6 +14,10 @@ test("each file leads to the page that shows it, the job's first", () => {
   assert.deepEqual(labels(file("ncu-csv"), file("ibstat"), file("nvidia-smi-csv")),
     ["Training", "Communication", "Kernels"]);
   assert.deepEqual(labels(file("memory-snapshot"), file("memory-snapshot")), ["Memory"]);
+  for (const links of ["nvbandwidth", "nvbandwidth-json", "perftest-json", "rccl-tests-json",
+    "rccl-tests-csv"]) {
+    assert.deepEqual(labels(file(links)), ["Communication"]);
+  }
 });
 
 /** The names of the formats that sources of a folder read. */
