@@ -130,18 +130,6 @@ static void take_memory(struct log_reader *reader, struct log_step *step)
         log_step_set(step, LOG_MEMORY_BYTES, fmax(before, reader->memory));
 }
 
-// The last bar of a text, or the first.
-static bool find_bar(struct str text, bool first, struct log_bar *bar)
-{
-    bool any = false;
-    struct log_bar found;
-    while (!(any && first) && log_bar_find(&text, &found)) {
-        *bar = found;
-        any = true;
-    }
-    return any;
-}
-
 // The next step, if it is as far from the last as that was from the one before; LOG_NO_STEP
 // unknown. Only steps that a bar numbers count: other parts of a job print lines between.
 static int64_t next_step(const struct log_reader *reader)
@@ -178,10 +166,10 @@ static bool find_own_bar(const struct found *found, int64_t expected, struct log
     struct log_bar next = {0};
     struct str line = {found->written.text.at, found->at};
     struct str after = before_others(found->after);
-    if (find_bar(line, false, bar))
+    if (log_bar_of(line, false, bar))
         return true;
-    bool is_before = find_bar(after_dict(found->before), false, bar);
-    bool is_after = find_bar(after, true, &next);
+    bool is_before = log_bar_of(after_dict(found->before), false, bar);
+    bool is_after = log_bar_of(after, true, &next);
     bool is_next = is_before && next.step == bar->step + 1 && next.step != expected;
     if (is_after && !is_next)
         *bar = next;
@@ -229,7 +217,7 @@ static bool is_dict_again(const struct found *found, const struct log_step *last
     return last && last->writer == step->writer && last->has != step->has &&
            found->pos - last->pos < LOG_LONGEST_LINE && may_be_same_rank(last, step) &&
            same_value(last, step, LOG_LOSS) && same_value(last, step, LOG_EPOCH) &&
-           !find_bar(line, true, &bar) && !find_bar(after_dict(found->before), true, &bar);
+           !log_bar_of(line, true, &bar) && !log_bar_of(after_dict(found->before), true, &bar);
 }
 
 // A line of a minor part of a framework and one with the number of the step become one; what the

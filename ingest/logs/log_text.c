@@ -276,6 +276,17 @@ bool log_bar_find(struct str *text, struct log_bar *bar)
     return false;
 }
 
+bool log_bar_of(struct str text, bool first, struct log_bar *bar)
+{
+    bool any = false;
+    struct log_bar found;
+    while (!(any && first) && log_bar_find(&text, &found)) {
+        *bar = found;
+        any = true;
+    }
+    return any;
+}
+
 // --- times --------------------------------------------------------------------------------------
 
 struct stamp {

@@ -56,5 +56,7 @@ struct log_bar {
 // The next bar of a text, which then begins at its number: behind "12%|#  | ", or "12% " as
 // notebooks show it.
 bool log_bar_find(struct str *text, struct log_bar *bar);
+// The last bar of a text, or the first.
+bool log_bar_of(struct str text, bool first, struct log_bar *bar);
 
 #endif
