@@ -16,7 +16,8 @@ list(APPEND sources
   server/exports/thrift_write.c server/exports/tree_rows.c
   server/base/pipeline.c
   server/cli/cmd_analyze.c server/cli/folder_files.c server/cli/options.c server/cli/print_report.c
-  server/cli/print_run.c server/cli/rank_ahead.c server/cli/rank_files.c server/cli/shown.c
+  server/cli/print_run.c server/cli/rank_ahead.c server/cli/rank_files.c server/cli/set_beside.c
+  server/cli/shown.c
   server/collect/found_files.c server/jobs/windows.c
   server/http/problem.c server/http/query.c server/http/reply_room.c server/http/request.c
   server/http/response.c

@@ -195,6 +195,7 @@ static void devices_beyond_the_limit_are_counted(void **state)
 // --- nodes --------------------------------------------------------------------------------------
 
 #define NODE_HEAD "timestamp, index, power.draw [W]\n"
+#define UUID_HEAD "timestamp, uuid, power.draw [W]\n"
 
 static void files_of_nodes_that_were_joined_have_gpus_of_each(void **state)
 {
@@ -239,8 +240,8 @@ static void clocks_that_are_set_back_are_no_other_node(void **state)
         NODE_HEAD "2026/03/11 14:00:00.000, 0, 1 W\n2026/03/11 14:00:15.000, 0, 2 W\n"
                   "2026/03/11 14:00:03.000, 0, 3 W\n",
         // and GPUs whose names differ
-        "timestamp, uuid, power.draw [W]\n2026/03/11 14:00:10.000, GPU-a, 1 W\n"
-        "timestamp, uuid, power.draw [W]\n2026/03/11 14:00:00.000, GPU-a, 2 W\n",
+        UUID_HEAD "2026/03/11 14:00:10.000, GPU-a, 1 W\n" UUID_HEAD
+                  "2026/03/11 14:00:00.000, GPU-a, 2 W\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct links_hand hand;
