@@ -94,9 +94,7 @@ static void print_devices(const struct table *breakdown, FILE *out)
         count += table_is(breakdown, row, BREAKDOWN_SCOPE, STR("device"));
     if (count < 2)
         return;
-    fprintf(out,
-            "  busy: one of the %zu devices at least; each of them, of the whole recording:\n   ",
-            count);
+    fprintf(out, "  busy means that at least one of %zu devices is; each by itself:\n   ", count);
     size_t shown = 0;
     for (size_t row = 0; row < breakdown->row_count && shown < MOST_DEVICES; row++) {
         if (!table_is(breakdown, row, BREAKDOWN_SCOPE, STR("device")))

@@ -104,9 +104,9 @@ test("what several devices of a trace are busy together and each by itself", asy
   second.args.device = 1;
   writeFileSync(file, JSON.stringify({ traceEvents: [kernel("a", 1), second] }));
   const { stdout } = await analyze(file);
-  assert.match(stdout, /busy 100\.0 %\n.*at least one of 2 devices works/);
+  assert.match(stdout, /busy 100\.0 %\n.*at least one of 2 devices is; each by itself:/);
   assert.match(stdout, /\n +0: 50\.0 %, 1: 50\.0 %\n/);
-  assert.match(stdout, /\[info\] 2: devices of one process, which count together/);
+  assert.match(stdout, /\[info\] devices of one process, which count together \(2 in all\)/);
 });
 
 test("missing ranks and a rank that two files claim are reported", async () => {
