@@ -33,7 +33,8 @@
 #define HISTORY_NS     (90 * DAY_NS) // ended jobs and received uploads are remembered
 #define TRIM_NS        (60 * SECOND_NS)
 #define SETTLE_NS      (30 * SECOND_NS) // each count that grew is a transaction
-#define SWEEP_NS       (HOUR_NS / 6)    // files that no row refers to
+#define SWEEP_NS       (HOUR_NS / 6)    // at most: files that no row refers to
+#define SWEEP_LEAST_NS (10 * SECOND_NS) // where looking at them takes next to nothing
 enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
 
 struct care {
@@ -55,8 +56,9 @@ struct care {
     bool must_forget; // a run was deleted for good: copies from before a schema still hold it
     uint64_t seen_writes;
     // Monotonic: when each was last done.
-    int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns;
+    int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns;
     int64_t expire_next_ns; // monotonic: when the rules are applied again
+    int64_t sweep_next_ns;  // monotonic
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
     struct swept_folders swept;
 };
@@ -474,12 +476,22 @@ static void forget_sizes(const struct care *care)
         metrics_unset(care->config.metrics, gauge);
 }
 
+// A hundredth of the time at most, so that sizes are of now where there is little. A place that is
+// not ours may charge for each listing.
+static int64_t sweep_pause_ns(const struct care *care, int64_t took_ns)
+{
+    if (!care->config.has_files || took_ns > SWEEP_NS / 100)
+        return SWEEP_NS;
+    return 100 * took_ns > SWEEP_LEAST_NS ? 100 * took_ns : SWEEP_LEAST_NS;
+}
+
 // What a process that was killed or a failed removal left, and what this service received of an
 // upload that ended at another one.
 static void sweep_files(struct care *care)
 {
     struct err err;
-    if (care->swept.sweeps && clock_mono_ns() - care->swept_ns < SWEEP_NS)
+    int64_t begun_ns = clock_mono_ns();
+    if (begun_ns < care->sweep_next_ns)
         return;
     if (intake_sweep_unnamed(&care->config.intake, &care->swept, &err))
         tell_sizes(care);
@@ -487,7 +499,7 @@ static void sweep_files(struct care *care)
         log_warn("looking for unreferenced files: %s", err.msg);
     if (!resumable_sweep_files(&care->config.intake, &err))
         log_warn("looking for files of finished uploads: %s", err.msg);
-    care->swept_ns = clock_mono_ns();
+    care->sweep_next_ns = clock_mono_ns() + sweep_pause_ns(care, clock_mono_ns() - begun_ns);
 }
 
 static void keep_ballast(struct care *care)

@@ -85,6 +85,8 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok(found.get("process_resident_memory_bytes") > 1e6);
   assert.ok(found.get("process_open_fds") > 5);
   assert.ok([...found.keys()].some((name) => /^stepscope_build_info\{version="\d/.test(name)));
+  await until("sizes of files are of now", async () =>
+    (await metrics()).get("stepscope_blob_bytes") >= small_json().length);
 });
 
 test("metrics tell of a backup and of uploads that stopped on their way", async () => {
