@@ -476,8 +476,8 @@ static void forget_sizes(const struct care *care)
         metrics_unset(care->config.metrics, gauge);
 }
 
-// A hundredth of the time at most, so that sizes are of now where there is little. A place that is
-// not ours may charge for each listing.
+// At most 1 % of the time, so sizes are current where there is little to look at. S3 charges for
+// each listing.
 static int64_t sweep_pause_ns(const struct care *care, int64_t took_ns)
 {
     if (!care->config.has_files || took_ns > SWEEP_NS / 100)

@@ -6,8 +6,6 @@
 
 enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait only milliseconds
 
-// --- audit --------------------------------------------------------------------------------------
-
 bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *id, struct err *err)
 {
     struct txn txn;

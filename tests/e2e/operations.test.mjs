@@ -85,7 +85,7 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok(found.get("process_resident_memory_bytes") > 1e6);
   assert.ok(found.get("process_open_fds") > 5);
   assert.ok([...found.keys()].some((name) => /^stepscope_build_info\{version="\d/.test(name)));
-  await until("sizes of files are of now", async () =>
+  await until("file sizes are up to date", async () =>
     (await metrics()).get("stepscope_blob_bytes") >= small_json().length);
 });
 

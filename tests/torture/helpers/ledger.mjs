@@ -100,12 +100,12 @@ export async function no_strangers(data, ledger) {
   const possible = ledger.possible();
   const strangers = files_below(join(data, "blobs"))
     .filter((path) => !possible.has(path.slice(-64)));
-  // All files are looked through soon after a start; the scratch file of a job resumed then has a
-  // name for a moment.
-  const left = [...strangers, ...files_below(join(data, "spool"))];
-  await until("no blob that no run holds and no unfinished file is left after the start",
-    () => !left.some(existsSync))
-    .catch(({ message }) => assert.fail(`${message}: ${left.filter(existsSync)}`));
+  // The service deletes orphans in the background soon after it starts; the scratch file of a job
+  // resumed then exists for a moment.
+  const orphans = [...strangers, ...files_below(join(data, "spool"))];
+  await until("orphaned blobs and unfinished files are deleted after the start",
+    () => !orphans.some(existsSync))
+    .catch(({ message }) => assert.fail(`${message}: ${orphans.filter(existsSync)}`));
 }
 
 /** A run's figures and bytes once it is analyzed; settles which content a rank has. */

@@ -124,20 +124,23 @@ static void what_the_driver_did_is_no_call_of_hip(void **state)
     foreign_close(&file);
 }
 
+// Regions of these categories: two of a function that lasts all the time, one within, and a call.
+#define REGIONS_OF(first, second, third, fourth)                                               \
+    ROCPD_3("")                                                                                \
+    RECORDS_3("")                                                                              \
+    "INSERT INTO rocpd_string VALUES (50, '" first "'), (51, '" second "'), (52, '" third      \
+    "'), (53, '" fourth "'), (54, 'main');"                                                    \
+    "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}'), (61, 51, 0, '{}'), (62, 52, 0, '{}'), " \
+    "(63, 53, 0, '{}');"                                                                       \
+    "INSERT INTO rocpd_region VALUES (9, 55, 10, 9900, 54, 60), (10, 55, 20, 9800, 54, 61), "  \
+    "(11, 55, 30, 40, 54, 62), (12, 55, 2000, 2100, 3, 63);"
+
 // rocprof-sys; what it records of the program is no call of the runtime, which all idle time is in.
 static void functions_of_the_program_are_no_calls_of_hip(void **state)
 {
     (void)state;
     struct foreign_file file = {0};
-    foreign_open(&file,
-                 ROCPD_3("")
-                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'host'), (51, 'python'), "
-                                   "(52, 'pthread'), (53, 'rocm_hip_api'), (54, 'main');"
-                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}'), "
-                                   "(61, 51, 0, '{}'), (62, 52, 0, '{}'), (63, 53, 0, '{}');"
-                                   "INSERT INTO rocpd_region VALUES (9, 55, 10, 9900, 54, 60), "
-                                   "(10, 55, 20, 9800, 54, 61), (11, 55, 30, 40, 54, 62), "
-                                   "(12, 55, 2000, 2100, 3, 63);");
+    foreign_open(&file, REGIONS_OF("host", "python", "pthread", "rocm_hip_api"));
     const struct trace *trace = file.traces[0];
     assert_int_equal(foreign_count(trace, EVENT_RUNTIME), 2);
     assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 2);
@@ -151,16 +154,8 @@ static void samples_and_calls_of_libraries_are_no_calls_of_hip(void **state)
 {
     (void)state;
     struct foreign_file file = {0};
-    foreign_open(&file,
-                 ROCPD_3("")
-                     RECORDS_3("") "INSERT INTO rocpd_string VALUES (50, 'timer_sampling'), "
-                                   "(51, 'overflow_sampling'), (52, 'rocm_ompt_api'), "
-                                   "(53, 'rocm_rocdecode_api'), (54, 'main');"
-                                   "INSERT INTO rocpd_event VALUES (60, 50, 0, '{}'), "
-                                   "(61, 51, 0, '{}'), (62, 52, 0, '{}'), (63, 53, 0, '{}');"
-                                   "INSERT INTO rocpd_region VALUES (9, 55, 10, 9900, 54, 60), "
-                                   "(10, 55, 20, 9800, 54, 61), (11, 55, 30, 40, 54, 62), "
-                                   "(12, 55, 2000, 2100, 3, 63);");
+    foreign_open(&file, REGIONS_OF("timer_sampling", "overflow_sampling", "rocm_ompt_api",
+                                   "rocm_rocdecode_api"));
     const struct trace *trace = file.traces[0];
     assert_int_equal(foreign_count(trace, EVENT_RUNTIME), 1);
     assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 3);
