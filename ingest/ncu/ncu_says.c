@@ -10,7 +10,7 @@ const char *ncu_refusal_of(struct str text)
     } known[] = {
         {"ERR_NVGPUCTRPERM",
          "found an error of Nsight Compute, ERR_NVGPUCTRPERM: the user has no permission to read "
-         "the GPU's performance counters, which an administrator of the host gives"},
+         "the GPU's performance counters, which the host's administrator can grant"},
         {"No kernels were profiled",
          "found what Nsight Compute prints where no kernels were profiled: use --target-processes "
          "all for kernels of processes that the program starts, and check the filters (-k, -s, "
