@@ -83,8 +83,7 @@ static bool take_gpu_sample(void *context, const struct rows *rows, struct err *
     struct counter_record record = {.time_ns = rows_i64_or(rows, TIME, -1)};
     int64_t type = rows_i64_or(rows, TYPE, 0);
     const struct metric *metric = find_metric(walk->metrics, type, rows_i64_or(rows, METRIC, -1));
-    if (record.time_ns < 0 || record.time_ns >= TRACE_MAX_NS || !metric ||
-        !rows_f64(rows, VALUE, &record.value) ||
+    if (record.time_ns < 0 || !metric || !rows_f64(rows, VALUE, &record.value) ||
         !nsys_gpus_ordinal(&walk->gpus, type & 0xFF, &record.pid.number) ||
         !nsys_gpus_used(walk->nsys, record.pid.number))
         return true;
@@ -161,8 +160,7 @@ static bool take_nic_sample(void *context, const struct rows *rows, struct err *
                                     .time_ns = rows_i64_or(rows, NIC_START, -1)};
     const struct metric *metric = find_metric(nics->metrics, rows_i64_or(rows, NIC_LIST, -1),
                                               rows_i64_or(rows, NIC_METRIC, -1));
-    if (record.time_ns < 0 || record.time_ns >= TRACE_MAX_NS || !metric ||
-        !rows_f64(rows, NIC_VALUE, &record.value))
+    if (record.time_ns < 0 || !metric || !rows_f64(rows, NIC_VALUE, &record.value))
         return true;
     record.key = metric->name;
     return name_nic(nics, rows_i64_or(rows, NIC, -1), &record.name, err) &&

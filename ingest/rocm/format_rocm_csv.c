@@ -5,8 +5,8 @@
 // each starts with its header, and that with the agents comes first.
 #include "ingest/csv/csv.h"
 #include "ingest/source/format.h"
+#include "ingest/rocm/rocm_memory.h"
 #include "ingest/rocm/rocm_names.h"
-
 #include "ingest/source/source.h"
 
 #include <inttypes.h>
@@ -39,13 +39,15 @@ enum column {
     AGENT_PRODUCT,
     COUNTER,
     COUNTER_VALUE,
+    ADDRESS,
+    ALLOCATED,
     COLUMNS
 };
 
 #define NO_COLUMN SIZE_MAX
 
 // What a file of a set holds.
-enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS };
+enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS, ALLOCATIONS };
 
 enum { MOST_AGENTS = 256 };
 
@@ -113,6 +115,8 @@ static const struct {
     {AGENT_PRODUCT, "Product_Name"},
     {COUNTER, "Counter_Name"},
     {COUNTER_VALUE, "Counter_Value"},
+    {ADDRESS, "Address"},
+    {ALLOCATED, "Allocation_Size"},
 };
 
 struct rocm_csv {
@@ -125,6 +129,7 @@ struct rocm_csv {
     struct agent agents[MOST_AGENTS]; // GPUs
     size_t agent_count;
     struct numbering numbering;
+    struct rocm_memory memory; // devices are as rows number them
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -217,15 +222,20 @@ static int64_t device_of(struct rocm_csv *csv, const struct csv_row *row)
 }
 
 // GPUs are numbered in the order in which they are listed. Logical nodes differ from nodes where a
-// container hides GPUs.
-static int64_t gpu_of(const void *context, int64_t agent)
+// container hides GPUs. Negative: none is this agent.
+static int64_t find_gpu(const struct rocm_csv *csv, int64_t agent)
 {
-    const struct rocm_csv *csv = context;
     bool logical = csv->numbering.labelled && !csv->numbering.absolute;
     for (size_t i = 0; i < csv->agent_count; i++)
         if ((logical ? csv->agents[i].logical_node : csv->agents[i].node) == agent)
             return (int64_t)i;
-    return agent;
+    return -1;
+}
+
+static int64_t gpu_of(const void *context, int64_t agent)
+{
+    int64_t gpu = find_gpu(context, agent);
+    return gpu < 0 ? agent : gpu;
 }
 
 static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
@@ -367,6 +377,24 @@ static bool add_counter(struct rocm_csv *csv, const struct csv_row *row, struct 
            trace_builder_count(csv->builder, &counter, err);
 }
 
+// Of a GPU, which "GPU 1" says by itself; agents are looked up in the end.
+static bool add_block(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
+{
+    bool of_cpu = str_starts_with(cell(csv, row, AGENT), STR("CPU"));
+    struct rocm_block block = {.address = rocm_address(cell(csv, row, ADDRESS)),
+                               .time_ns = number(csv, row, START, -1),
+                               .bytes = number(csv, row, ALLOCATED, 0),
+                               .device = of_cpu ? -1 : number(csv, row, AGENT, -1)};
+    return rocm_memory_add(&csv->memory, cell(csv, row, OPERATION), &block, err);
+}
+
+static bool add_blocks(struct rocm_csv *csv, struct err *err)
+{
+    for (size_t i = 0; !csv->numbering.gpus && i < csv->memory.count; i++)
+        csv->memory.at[i].device = find_gpu(csv, csv->memory.at[i].device);
+    return rocm_memory_end(&csv->memory, csv->builder, err);
+}
+
 // --- the file -----------------------------------------------------------------------------------
 
 static bool has(const struct rocm_csv *csv, enum column column)
@@ -392,6 +420,8 @@ static void start_block(struct rocm_csv *csv, const struct csv_row *header)
         csv->block = AGENTS;
     else if (has(csv, COUNTER))
         csv->block = timed ? COUNTERS : NO_TRACE;
+    else if (has(csv, ALLOCATED) && has(csv, ADDRESS))
+        csv->block = timed ? ALLOCATIONS : NO_TRACE;
     else if (has(csv, DOMAIN) && has_name(header, "Function"))
         csv->kind = EVENT_RUNTIME; // rocprofv2 has a column of kernels beside the calls
     else if (has_name(header, "Kernel_Name") || has_name(header, "KernelName"))
@@ -421,6 +451,7 @@ static bool take_row(struct rocm_csv *csv, const struct csv_row *row, struct err
     switch (csv->block) {
     case AGENTS: return add_agent(csv, row, err);
     case COUNTERS: return add_counter(csv, row, err);
+    case ALLOCATIONS: return add_block(csv, row, err);
     case EVENTS: csv->events++; return add_row(csv, row, err);
     case NO_TRACE: break;
     }
@@ -447,7 +478,7 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
     }
     figures_add(csv->input->figures, (int64_t)csv->rows, "rows");
     trace_builder_count_input(csv->builder, csv->events, csv->bytes);
-    if (!ok || !end)
+    if (!ok || !end || !add_blocks(csv, err))
         return false;
     if (!csv->numbering.gpus)
         trace_builder_renumber(csv->builder, gpu_of, csv);
@@ -463,12 +494,14 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
 
 static bool read_csv(const struct format_input *input, struct err *err)
 {
-    struct rocm_csv csv = {.input = input, .builder = input->builder};
+    struct rocm_csv csv = {
+        .input = input, .builder = input->builder, .memory.budget = input->budget};
     struct csv *rows = csv_open(input->source, input->budget, err);
     trace_builder_recorder(csv.builder, RECORDER_ROCM);
     trace_builder_base(csv.builder, VALUE_ABSENT); // since the machine started
     bool ok = rows && read_rows(&csv, rows, err);
     csv_close(rows);
+    rocm_memory_free(&csv.memory);
     return ok;
 }
 

@@ -4,13 +4,15 @@
 #include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
+#include "ingest/rocm/rocm_counts.h"
+#include "ingest/rocm/rocm_memory.h"
 #include "ingest/rocm/rocm_names.h"
 #include "ingest/source/source.h"
 #include "ingest/sqlite/text_table.h"
 
 #include <stdlib.h>
 
-enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024 };
+enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024, MOST_DISPATCHES = 1 << 24 };
 
 // Correlation ids are unique within a process only.
 #define PROCESS_CORRELATIONS (INT64_C(1) << 48)
@@ -21,6 +23,7 @@ struct agent {
 };
 
 struct list;
+struct named;
 
 struct sums {
     int64_t kernels, total_ns, distinct;
@@ -30,15 +33,20 @@ struct rocm_json {
     const struct format_input *input;
     struct trace_builder *builder;
     struct json_cursor json;
-    struct buf text;    // a text without its escapes
-    uint64_t records;   // of all kinds
-    int64_t processes;  // before the current one
-    struct buf is_used; // by name of a kernel, in the current process
+    struct buf text;           // a text without its escapes
+    uint64_t records;          // of all kinds
+    int64_t processes;         // before the current one
+    struct rocm_counts counts; // of the current kernel
     struct sums sums;
     // of the current process:
     int64_t pid;
-    struct text_table kernels, operations, markers;
-    const struct list *list; // that is being read
+    struct buf is_used;    // by name of a kernel
+    struct buf is_counted; // by dispatch: whether it was taken with its counters
+    struct text_table kernels, operations, markers, counters;
+    struct rocm_memory memory;
+    const struct named *named; // that are being read
+    struct text_table *texts;  // where they go
+    const struct list *list;   // that is being read
     unsigned agent_count;
     struct agent agents[MOST_AGENTS];
 };
@@ -179,32 +187,55 @@ static const struct agent *agent_of(const struct rocm_json *rocm, int64_t handle
 
 // --- names --------------------------------------------------------------------------------------
 
-static void read_kernel(struct rocm_json *rocm, int64_t index)
+// Objects with an id and a name, or another one where that is empty.
+struct named {
+    const char *id, *name;
+    const char *otherwise;                // "": no other name
+    struct str (*shown)(struct str name); // or NULL
+};
+
+static const struct named kernels = {"kernel_id", "formatted_kernel_name", "kernel_name",
+                                     rocm_kernel_name};
+static const struct named counters = {"id", "name", "", NULL};
+// The texts of markers, by correlation.
+static const struct named markers = {"key", "value", "", NULL};
+
+static void read_named(struct rocm_json *rocm, int64_t index)
 {
+    const struct named *named = rocm->named;
     struct str key;
     struct json_value value;
     int64_t id = VALUE_ABSENT;
-    struct buf shown = {0}, plain = {0};
+    struct buf first = {0}, second = {0};
     struct err err;
     (void)index;
     while (json_cursor_member(&rocm->json, &key, &value)) {
-        if (str_equal(key, STR("kernel_id")))
-            id = number_of(rocm, &value);
-        else if (str_equal(key, STR("formatted_kernel_name")))
-            buf_add_str(&shown, text_of(rocm, &value));
-        else if (str_equal(key, STR("kernel_name")))
-            buf_add_str(&plain, text_of(rocm, &value));
+        if (str_equal(key, str_of(named->id)))
+            id = handle_of(rocm, value);
+        else if (str_equal(key, str_of(named->name)))
+            buf_add_str(&first, text_of(rocm, &value));
+        else if (str_equal(key, str_of(named->otherwise)))
+            buf_add_str(&second, text_of(rocm, &value));
         else
             json_cursor_pass(&rocm->json, &value);
     }
-    if (!buf_ok(&shown, &err) || !buf_ok(&plain, &err))
+    struct str name =
+        first.len ? (struct str){first.at, first.len} : (struct str){second.at, second.len};
+    if (!buf_ok(&first, &err) || !buf_ok(&second, &err))
         json_cursor_fail(&rocm->json, &err);
     else
-        keep(rocm, &rocm->kernels, id,
-             rocm_kernel_name(shown.len ? (struct str){shown.at, shown.len}
-                                        : (struct str){plain.at, plain.len}));
-    buf_free(&shown);
-    buf_free(&plain);
+        keep(rocm, rocm->texts, id, named->shown ? named->shown(name) : name);
+    buf_free(&first);
+    buf_free(&second);
+}
+
+static void read_names(struct rocm_json *rocm, const struct json_value *list,
+                       const struct named *named, struct text_table *texts)
+{
+    rocm->named = named;
+    rocm->texts = texts;
+    each_object(rocm, list, read_named);
+    text_table_sort(texts);
 }
 
 // Operations are numbered separately in each kind of record.
@@ -228,30 +259,6 @@ static void read_kind(struct rocm_json *rocm, int64_t kind)
     }
 }
 
-// The texts of markers, by correlation.
-static void read_marker(struct rocm_json *rocm, int64_t index)
-{
-    struct str key;
-    struct json_value value;
-    int64_t id = VALUE_ABSENT;
-    struct buf text = {0};
-    struct err err;
-    (void)index;
-    while (json_cursor_member(&rocm->json, &key, &value)) {
-        if (str_equal(key, STR("key")))
-            id = number_of(rocm, &value);
-        else if (str_equal(key, STR("value")))
-            buf_add_str(&text, text_of(rocm, &value));
-        else
-            json_cursor_pass(&rocm->json, &value);
-    }
-    if (!buf_ok(&text, &err))
-        json_cursor_fail(&rocm->json, &err);
-    else
-        keep(rocm, &rocm->markers, id, (struct str){text.at, text.len});
-    buf_free(&text);
-}
-
 static void read_strings(struct rocm_json *rocm)
 {
     struct str key;
@@ -260,20 +267,38 @@ static void read_strings(struct rocm_json *rocm)
         if (str_equal(key, STR("buffer_records")))
             each_object(rocm, &value, read_kind);
         else if (str_equal(key, STR("marker_api")))
-            each_object(rocm, &value, read_marker);
+            read_names(rocm, &value, &markers, &rocm->markers);
         else
             json_cursor_pass(&rocm->json, &value);
     }
     text_table_sort(&rocm->operations);
-    text_table_sort(&rocm->markers);
 }
 
 // --- records ------------------------------------------------------------------------------------
 
 struct record {
     int64_t start_ns, end_ns, thread, correlation, kind, operation;
-    int64_t agent, from, to, queue, kernel, shared, bytes, stream;
+    int64_t agent, from, to, queue, kernel, dispatch, shared, bytes, stream, address;
     int64_t grid[3], block[3];
+};
+
+static const struct record no_record = {
+    .start_ns = VALUE_ABSENT,
+    .end_ns = VALUE_ABSENT,
+    .thread = VALUE_ABSENT,
+    .correlation = VALUE_ABSENT,
+    .kind = VALUE_ABSENT,
+    .operation = VALUE_ABSENT,
+    .agent = VALUE_ABSENT,
+    .from = VALUE_ABSENT,
+    .to = VALUE_ABSENT,
+    .queue = VALUE_ABSENT,
+    .kernel = VALUE_ABSENT,
+    .dispatch = VALUE_ABSENT,
+    .shared = VALUE_ABSENT,
+    .bytes = VALUE_ABSENT,
+    .stream = VALUE_ABSENT,
+    .address = VALUE_ABSENT,
 };
 
 enum field {
@@ -288,11 +313,13 @@ enum field {
     TO,
     QUEUE,
     KERNEL,
+    DISPATCH,
     SHARED,
     BYTES,
     STREAM,
     NUMBERS,
-    GRID = NUMBERS,
+    ADDRESS = NUMBERS,
+    GRID,
     BLOCK,
     NESTED,
     OTHER
@@ -318,11 +345,13 @@ static const struct {
     {NAME("dst_agent_id"), TO},
     {NAME("src_agent_id"), FROM},
     {NAME("bytes"), BYTES},
+    {NAME("address"), ADDRESS},
+    {NAME("allocation_size"), BYTES},
     {NAME("size"), OTHER},
     {NAME("agent_id"), AGENT},
     {NAME("queue_id"), QUEUE},
     {NAME("kernel_id"), KERNEL},
-    {NAME("dispatch_id"), OTHER},
+    {NAME("dispatch_id"), DISPATCH},
     {NAME("private_segment_size"), OTHER},
     {NAME("group_segment_size"), SHARED},
     {NAME("workgroup_size"), BLOCK},
@@ -361,14 +390,17 @@ static void read_fields(struct rocm_json *rocm, struct record *record, unsigned 
     struct str key;
     struct json_value value;
     size_t at = 0;
-    int64_t *const places[NUMBERS] = {
-        &record->start_ns,  &record->end_ns, &record->thread, &record->correlation, &record->kind,
-        &record->operation, &record->agent,  &record->from,   &record->to,          &record->queue,
-        &record->kernel,    &record->shared, &record->bytes,  &record->stream};
+    int64_t *const places[NUMBERS] = {&record->start_ns,    &record->end_ns, &record->thread,
+                                      &record->correlation, &record->kind,   &record->operation,
+                                      &record->agent,       &record->from,   &record->to,
+                                      &record->queue,       &record->kernel, &record->dispatch,
+                                      &record->shared,      &record->bytes,  &record->stream};
     while (json_cursor_member(&rocm->json, &key, &value)) {
         enum field field = field_of(key, &at);
         if (field < NUMBERS)
             *places[field] = handle_of(rocm, value);
+        else if (field == ADDRESS && value.type == JSON_TEXT)
+            record->address = rocm_address(text_of(rocm, &value));
         else if (field == NESTED && depth < DEEPEST && value.type == JSON_OBJECT)
             read_fields(rocm, record, depth + 1);
         else if ((field == GRID || field == BLOCK) && value.type == JSON_OBJECT)
@@ -385,13 +417,14 @@ static int64_t correlation_of(const struct rocm_json *rocm, const struct record 
     return record->correlation + rocm->processes % INT16_MAX * PROCESS_CORRELATIONS;
 }
 
-static bool is_first_use(struct rocm_json *rocm, str_id name)
+// Whether a small number is new to a set.
+static bool is_new(struct buf *set, uint64_t number)
 {
-    while (rocm->is_used.len <= name && !rocm->is_used.failed)
-        buf_putc(&rocm->is_used, 0);
-    if (rocm->is_used.failed || rocm->is_used.at[name])
+    while (set->len <= number && !set->failed)
+        buf_putc(set, 0);
+    if (set->failed || set->at[number])
         return false;
-    rocm->is_used.at[name] = 1;
+    set->at[number] = 1;
     return true;
 }
 
@@ -401,11 +434,11 @@ static void sum_up(struct rocm_json *rocm, const struct event_record *event)
         return;
     rocm->sums.kernels++;
     figures_sum(&rocm->sums.total_ns, event->dur_ns);
-    rocm->sums.distinct += is_first_use(rocm, event->name);
+    rocm->sums.distinct += is_new(&rocm->is_used, event->name);
 }
 
-static bool take_kernel(struct rocm_json *rocm, const struct record *record,
-                        struct event_record *event, struct err *err)
+static bool add_kernel(struct rocm_json *rocm, const struct record *record,
+                       struct event_record *event, struct err *err)
 {
     const struct agent *agent = agent_of(rocm, record->agent);
     event->pid.number = agent ? agent->device : 0;
@@ -417,6 +450,27 @@ static bool take_kernel(struct rocm_json *rocm, const struct record *record,
         return false;
     sum_up(rocm, event);
     return trace_builder_add(rocm->builder, event, err);
+}
+
+static bool take_kernel(struct rocm_json *rocm, const struct record *record,
+                        struct event_record *event, struct err *err)
+{
+    const struct buf *counted = &rocm->is_counted;
+    bool known = record->dispatch >= 0 && (uint64_t)record->dispatch < counted->len;
+    return (known && counted->at[record->dispatch]) || add_kernel(rocm, record, event, err);
+}
+
+// A kernel with its counters. It may be listed again among all kernels, which come later.
+static bool take_counted(struct rocm_json *rocm, const struct record *record,
+                         struct event_record *event, struct err *err)
+{
+    const struct agent *agent = agent_of(rocm, record->agent);
+    struct counter_record when = {.pid.number = agent ? agent->device : 0,
+                                  .time_ns = event->begin_ns};
+    bool fits = record->dispatch >= 0 && record->dispatch < MOST_DISPATCHES;
+    bool add = fits && is_new(&rocm->is_counted, (uint64_t)record->dispatch);
+    return rocm_counts_end(&rocm->counts, &rocm->counters, rocm->builder, &when, err) &&
+           (!add || add_kernel(rocm, record, event, err));
 }
 
 static bool take_copy_row(struct rocm_json *rocm, const struct record *record,
@@ -443,6 +497,20 @@ static bool take_copy(struct rocm_json *rocm, const struct record *record,
             trace_builder_add(rocm->builder, event, err));
 }
 
+static bool take_allocation(struct rocm_json *rocm, const struct record *record,
+                            struct event_record *event, struct err *err)
+{
+    struct str operation = STR("");
+    const struct agent *agent = agent_of(rocm, record->agent);
+    (void)text_table_find(&rocm->operations, operation_key(record->kind, record->operation),
+                          &operation);
+    struct rocm_block block = {.address = record->address,
+                               .time_ns = event->begin_ns,
+                               .bytes = record->bytes,
+                               .device = agent && agent->is_gpu ? agent->device : -1};
+    return rocm_memory_add(&rocm->memory, operation, &block, err);
+}
+
 static bool take_call(struct rocm_json *rocm, const struct record *record,
                       struct event_record *event, struct err *err)
 {
@@ -462,14 +530,88 @@ static bool take_call(struct rocm_json *rocm, const struct record *record,
 struct list {
     const char *name;
     enum event_kind kind;
+    void (*read)(struct rocm_json *rocm, int64_t index);
     bool (*take)(struct rocm_json *rocm, const struct record *record, struct event_record *event,
                  struct err *err);
 };
 
+static bool go_on(struct rocm_json *rocm, struct err *err)
+{
+    return ++rocm->records % RECORDS_BETWEEN ||
+           progress_report(rocm->input->progress, source_consumed(rocm->input->source), err);
+}
+
+static void take_record(struct rocm_json *rocm, const struct record *record, uint64_t pos)
+{
+    struct event_record event = event_record_of(rocm->list->kind);
+    struct err err;
+    event.correlation = correlation_of(rocm, record);
+    bool timed = rocm_times(rocm->builder, &event, record->start_ns, record->end_ns, pos);
+    if (!go_on(rocm, &err) || (timed && !rocm->list->take(rocm, record, &event, &err)))
+        json_cursor_fail(&rocm->json, &err);
+}
+
+static void read_record(struct rocm_json *rocm, int64_t index)
+{
+    struct record record = no_record;
+    uint64_t pos = json_cursor_pos(&rocm->json);
+    (void)index;
+    read_fields(rocm, &record, 0);
+    if (!rocm->json.stop) // else the rest of it is missing
+        take_record(rocm, &record, pos);
+}
+
+// {"counter_id": {"handle": 3}, "value": 8.0}
+static void read_count(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    struct err err;
+    int64_t counter = VALUE_ABSENT;
+    double count = 0;
+    bool counted = false;
+    (void)index;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("counter_id")))
+            counter = handle_of(rocm, value);
+        else if (str_equal(key, STR("value")) && value.type == JSON_SCALAR)
+            counted = json_to_f64(value.text, &count);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    if (counted && counter != VALUE_ABSENT && !rocm_counts_add(&rocm->counts, counter, count, &err))
+        json_cursor_fail(&rocm->json, &err);
+}
+
+static void read_counted(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    struct record record = no_record;
+    uint64_t pos = json_cursor_pos(&rocm->json);
+    (void)index;
+    rocm->counts.count = 0;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("records")))
+            each_object(rocm, &value, read_count);
+        else if (str_equal(key, STR("dispatch_data")) && value.type == JSON_OBJECT)
+            read_fields(rocm, &record, 0);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    if (!rocm->json.stop)
+        take_record(rocm, &record, pos);
+}
+
 static const struct list lists[] = {
-    {"kernel_dispatch", EVENT_KERNEL, take_kernel}, {"memory_copy", EVENT_MEMCPY, take_copy},
-    {"hip_api", EVENT_RUNTIME, take_call},          {"hsa_api", EVENT_DRIVER, take_call},
-    {"marker_api", EVENT_ANNOTATION, take_call},    {"rccl_api", EVENT_ANNOTATION, take_call},
+    {"kernel_dispatch", EVENT_KERNEL, read_record, take_kernel},
+    {"counter_collection", EVENT_KERNEL, read_counted, take_counted},
+    {"memory_copy", EVENT_MEMCPY, read_record, take_copy},
+    {"memory_allocation", EVENT_ALLOCATION, read_record, take_allocation},
+    {"hip_api", EVENT_RUNTIME, read_record, take_call},
+    {"hsa_api", EVENT_DRIVER, read_record, take_call},
+    {"marker_api", EVENT_ANNOTATION, read_record, take_call},
+    {"rccl_api", EVENT_ANNOTATION, read_record, take_call},
 };
 
 static const struct list *list_of(struct str key)
@@ -480,31 +622,6 @@ static const struct list *list_of(struct str key)
     return NULL;
 }
 
-static bool go_on(struct rocm_json *rocm, struct err *err)
-{
-    return ++rocm->records % RECORDS_BETWEEN ||
-           progress_report(rocm->input->progress, source_consumed(rocm->input->source), err);
-}
-
-static void read_record(struct rocm_json *rocm, int64_t index)
-{
-    const struct list *list = rocm->list;
-    const int64_t none = VALUE_ABSENT;
-    struct record record = {none, none, none, none, none, none, none, none,
-                            none, none, none, none, none, none, {0},  {0}};
-    uint64_t pos = json_cursor_pos(&rocm->json);
-    struct event_record event = event_record_of(list->kind);
-    struct err err;
-    (void)index;
-    read_fields(rocm, &record, 0);
-    if (rocm->json.stop)
-        return; // the rest of it is missing
-    event.correlation = correlation_of(rocm, &record);
-    bool timed = rocm_times(rocm->builder, &event, record.start_ns, record.end_ns, pos);
-    if (!go_on(rocm, &err) || (timed && !list->take(rocm, &record, &event, &err)))
-        json_cursor_fail(&rocm->json, &err);
-}
-
 static void read_lists(struct rocm_json *rocm)
 {
     struct str key;
@@ -512,7 +629,7 @@ static void read_lists(struct rocm_json *rocm)
     while (json_cursor_member(&rocm->json, &key, &value)) {
         rocm->list = list_of(key);
         if (rocm->list)
-            each_object(rocm, &value, read_record);
+            each_object(rocm, &value, rocm->list->read);
         else
             json_cursor_pass(&rocm->json, &value);
     }
@@ -539,14 +656,15 @@ static void read_member(struct rocm_json *rocm, struct str key, const struct jso
         read_object(rocm, value, read_metadata);
     else if (str_equal(key, STR("strings")))
         read_object(rocm, value, read_strings);
-    else if (str_equal(key, STR("buffer_records")))
+    else if (str_equal(key, STR("buffer_records")) || str_equal(key, STR("callback_records")))
         read_object(rocm, value, read_lists);
     else if (str_equal(key, STR("agents")))
         each_object(rocm, value, read_agent);
-    else if (str_equal(key, STR("kernel_symbols"))) {
-        each_object(rocm, value, read_kernel);
-        text_table_sort(&rocm->kernels);
-    } else
+    else if (str_equal(key, STR("counters")))
+        read_names(rocm, value, &counters, &rocm->counters);
+    else if (str_equal(key, STR("kernel_symbols")))
+        read_names(rocm, value, &kernels, &rocm->kernels);
+    else
         json_cursor_pass(&rocm->json, value);
 }
 
@@ -566,6 +684,7 @@ static void free_names(struct rocm_json *rocm)
     text_table_free(&rocm->kernels);
     text_table_free(&rocm->operations);
     text_table_free(&rocm->markers);
+    text_table_free(&rocm->counters);
 }
 
 static void read_process(struct rocm_json *rocm, int64_t index)
@@ -573,13 +692,17 @@ static void read_process(struct rocm_json *rocm, int64_t index)
     struct str key;
     struct json_value value;
     struct budget *budget = rocm->input->budget;
+    struct err err;
     (void)index;
-    rocm->kernels.ids.budget = rocm->operations.ids.budget = rocm->markers.ids.budget = budget;
+    rocm->kernels.ids.budget = rocm->operations.ids.budget = budget;
+    rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
     rocm->agent_count = 0;
     rocm->sums = (struct sums){0};
-    rocm->is_used.len = 0;
+    rocm->is_used.len = rocm->is_counted.len = 0;
     while (json_cursor_member(&rocm->json, &key, &value))
         read_member(rocm, key, &value);
+    if (!rocm_memory_end(&rocm->memory, rocm->builder, &err))
+        json_cursor_fail(&rocm->json, &err);
     report_process(rocm);
     free_names(rocm);
     rocm->processes++;
@@ -641,10 +764,14 @@ static bool rocm_json_read(const struct format_input *input, struct err *err)
         return err_set(err, ERR_MEMORY, "out of memory");
     rocm->input = input;
     rocm->builder = input->builder;
+    rocm->counts.budget = rocm->memory.budget = input->budget;
     bool ok = read_document(rocm, err);
     free_names(rocm);
     buf_free(&rocm->text);
+    rocm_counts_free(&rocm->counts);
+    rocm_memory_free(&rocm->memory);
     buf_free(&rocm->is_used);
+    buf_free(&rocm->is_counted);
     json_cursor_close(&rocm->json);
     free(rocm);
     return ok;

@@ -182,8 +182,7 @@ static bool take_monitor(void *context, const struct rows *rows, struct err *err
     struct counter_record record = {.pid = {rows_i64_or(rows, MONITOR_DEVICE, 0), 0},
                                     .time_ns = rows_i64_or(rows, MONITOR_START, TRACE_MAX_NS)};
     figures_add(rpd->figures, 1, "monitor_rows");
-    bool timed = record.time_ns > -TRACE_MAX_NS && record.time_ns < TRACE_MAX_NS;
-    if (!timed || !rows_text(rows, MONITOR_TYPE, &type) || !number_of(rows, &record.value)) {
+    if (!rows_text(rows, MONITOR_TYPE, &type) || !number_of(rows, &record.value)) {
         trace_builder_repair(rpd->builder, REPAIR_INCOMPLETE_OTHER, ERR_NO_POS);
         return true;
     }

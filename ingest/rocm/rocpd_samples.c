@@ -2,108 +2,43 @@
 // Memory over time and counters of a rocpd database.
 #include "ingest/rocm/rocpd.h"
 
-#include "ingest/trace/event_record.h"
-
-#include <stdlib.h>
+#include "ingest/rocm/rocm_counts.h"
+#include "ingest/rocm/rocm_memory.h"
 
 // --- memory -------------------------------------------------------------------------------------
 
-struct step {
-    int64_t address, time_ns, bytes; // bytes 0: a release, whose size is that of its allocation
-    int32_t device;
-};
-
-struct steps {
+struct memory_walk {
     struct rocpd *rocpd;
-    struct step *at;
-    size_t count, cap;
+    struct rocm_memory memory;
 };
 
 #define MEMORY_COLUMNS ROCPD_COMMON "agent_id type level address size"
 enum { AGENT = ROCPD_FIRST, TYPE, LEVEL, ADDRESS, SIZE };
 
-static bool is_word(const struct rows *rows, unsigned column, const char *word)
+static bool take_block(void *context, const struct rows *rows, struct err *err)
 {
-    struct str text;
-    return rows_text(rows, column, &text) && str_equal(text, str_of(word));
-}
-
-// Real memory of GPUs: what a framework's allocator takes from the driver.
-static bool take_step(void *context, const struct rows *rows, struct err *err)
-{
-    struct steps *steps = context;
-    struct rocpd *rocpd = steps->rocpd;
+    struct memory_walk *walk = context;
+    struct rocpd *rocpd = walk->rocpd;
+    struct str operation = STR(""), level = STR("");
     const struct rocpd_agent *agent =
         rocpd_agent_of(rocpd, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
-    bool takes = is_word(rows, TYPE, "ALLOC"), gives = is_word(rows, TYPE, "FREE");
-    struct step step = {.address = rows_i64_or(rows, ADDRESS, 0),
-                        .time_ns = rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
-                        .bytes = takes ? rows_i64_or(rows, SIZE, 0) : 0,
-                        .device = agent ? (int32_t)agent->device : 0};
-    bool is_known = agent && agent->is_gpu && agent->device >= 0 && agent->device <= INT32_MAX;
-    if ((!takes && !gives) || !is_word(rows, LEVEL, "REAL") || (takes && step.bytes <= 0) ||
-        step.time_ns == ID_NONE || (takes && !is_known))
-        return true;
-    struct step *at = budget_room(rocpd->tables.input->budget, steps->at, &steps->cap,
-                                  steps->count + 1, sizeof *at, err);
-    if (!at)
-        return false;
-    steps->at = at;
-    at[steps->count++] = step;
-    return true;
-}
-
-static int by_address(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    if (a->address != b->address)
-        return a->address < b->address ? -1 : 1;
-    return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
-}
-
-static bool add_step(struct rocpd *rocpd, const struct step *step, struct err *err)
-{
-    enum { GPU = 1 }; // as PyTorch calls them on ROCm, too
-    struct event_record record = event_record_of(EVENT_ALLOCATION);
-    if (!event_record_times(rocpd->builder, &record, step->time_ns, step->time_ns, ERR_NO_POS))
-        return true;
-    record.memory.address = step->address;
-    record.memory.bytes = step->bytes;
-    record.memory.device_type = GPU;
-    record.memory.device = step->device;
-    return trace_builder_text(rocpd->builder, STR("[memory]"), ERR_NO_POS, &record.name, err) &&
-           trace_builder_add(rocpd->builder, &record, err);
-}
-
-// A release follows its allocation; one from before the recording has no size.
-static bool add_steps(struct steps *steps, struct err *err)
-{
-    const struct step *taken = NULL;
-    if (steps->count)
-        qsort(steps->at, steps->count, sizeof *steps->at, by_address);
-    for (size_t i = 0; i < steps->count; i++) {
-        struct step step = steps->at[i];
-        bool gives = step.bytes == 0;
-        bool is_its = taken && taken->address == step.address;
-        if (gives && !is_its)
-            continue;
-        step.bytes = gives ? -taken->bytes : step.bytes;
-        step.device = gives ? taken->device : step.device;
-        taken = gives ? NULL : &steps->at[i];
-        if (!add_step(steps->rocpd, &step, err))
-            return false;
-    }
-    return true;
+    (void)rows_text(rows, TYPE, &operation);
+    (void)rows_text(rows, LEVEL, &level);
+    struct rocm_block block = {.address = rows_i64_or(rows, ADDRESS, VALUE_ABSENT),
+                               .time_ns = rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
+                               .bytes = rows_i64_or(rows, SIZE, 0),
+                               .device = agent && agent->is_gpu ? agent->device : -1};
+    return !is_word(rows, LEVEL, "REAL") || rocm_memory_add(&walk->memory, operation, &block, err);
 }
 
 bool rocpd_read_memory(struct rocpd *rocpd, struct err *err)
 {
-    struct steps steps = {.rocpd = rocpd};
+    struct memory_walk walk = {.rocpd = rocpd, .memory.budget = rocpd->tables.input->budget};
     char table[ROCPD_NAME_BYTES];
     bool ok = table_reader_each(&rocpd->tables, rocpd_table_of(rocpd, "memory_allocate", table),
-                                MEMORY_COLUMNS, take_step, &steps, err) &&
-              add_steps(&steps, err);
-    budget_free(rocpd->tables.input->budget, steps.at, steps.cap * sizeof *steps.at);
+                                MEMORY_COLUMNS, take_block, &walk, err) &&
+              rocm_memory_end(&walk.memory, rocpd->builder, err);
+    rocm_memory_free(&walk.memory);
     return ok;
 }
 
@@ -121,35 +56,48 @@ struct counting {
     struct text_table names;
     struct id_table counters; // agent
     struct id_table samples, kernels;
+    struct rocm_counts counts; // of this event and agent
+    int64_t event, agent;
 };
 
-static int64_t time_in(const struct rocpd *rocpd, const struct id_row *row)
+// When an event was: a sample, or a kernel, whose values hold from its start on. ID_NONE: never.
+static int64_t time_of(const struct counting *all, int64_t event)
 {
-    if (row->value[OF_TIME] != ID_NONE)
-        return row->value[OF_TIME];
-    return id_table_value(&rocpd->times, row->value[OF_TIME_ID], 0);
+    const struct id_row *row = id_table_find(&all->samples, event);
+    row = row ? row : id_table_find(&all->kernels, event);
+    if (!row || row->value[OF_TIME] != ID_NONE)
+        return row ? row->value[OF_TIME] : ID_NONE;
+    return id_table_value(&all->rocpd->times, row->value[OF_TIME_ID], 0);
 }
 
-// A sampled value, or one of a kernel, which holds from its start on.
+// A counter that several GPUs have is listed with the first of them only.
+static int64_t agent_of(const struct counting *all, int64_t event, int64_t counter)
+{
+    int64_t of_kernel = id_table_value(&all->kernels, event, KERNEL_AGENT);
+    return of_kernel != ID_NONE ? of_kernel : id_table_value(&all->counters, counter, OF_AGENT);
+}
+
+static bool end_event(struct counting *all, struct err *err)
+{
+    const struct rocpd_agent *agent = rocpd_agent_of(all->rocpd, all->agent);
+    struct counter_record when = {.pid.number = agent ? agent->device : 0,
+                                  .time_ns = time_of(all, all->event)};
+    if (when.time_ns < 0)
+        all->counts.count = 0;
+    return rocm_counts_end(&all->counts, &all->names, all->rocpd->builder, &when, err);
+}
+
 static bool take_value(void *context, const struct rows *rows, struct err *err)
 {
     struct counting *all = context;
-    struct rocpd *rocpd = all->rocpd;
-    int64_t event = rows_i64_or(rows, EVENT, -1), id = rows_i64_or(rows, COUNTER, -1);
-    const struct id_row *sample = id_table_find(&all->samples, event);
-    const struct id_row *kernel = sample ? NULL : id_table_find(&all->kernels, event);
-    int64_t agent_id = id_table_value(&all->counters, id, OF_AGENT);
-    if (agent_id == ID_NONE && kernel)
-        agent_id = kernel->value[KERNEL_AGENT];
-    const struct rocpd_agent *agent = rocpd_agent_of(rocpd, agent_id);
-    struct counter_record record = {.pid.number = agent ? agent->device : 0};
-    if ((!sample && !kernel) || !rows_f64(rows, VALUE, &record.value))
-        return true;
-    record.time_ns = time_in(rocpd, sample ? sample : kernel);
-    if (record.time_ns < 0 || record.time_ns >= TRACE_MAX_NS)
-        return true;
-    return text_table_intern(&all->names, rocpd->builder, id, &record.name, err) &&
-           trace_builder_count(rocpd->builder, &record, err);
+    double value;
+    int64_t event = rows_i64_or(rows, EVENT, -1), counter = rows_i64_or(rows, COUNTER, -1);
+    int64_t agent = agent_of(all, event, counter);
+    if ((event != all->event || agent != all->agent) && !end_event(all, err))
+        return false;
+    all->event = event;
+    all->agent = agent;
+    return !rows_f64(rows, VALUE, &value) || rocm_counts_add(&all->counts, counter, value, err);
 }
 
 static bool note_any(void *context, const struct rows *rows, struct err *err)
@@ -170,13 +118,14 @@ static bool read_values(struct counting *all, struct err *err)
            rocpd_load_ids(rocpd, &all->kernels, "kernel_dispatch",
                           "event_id start start_id agent_id", err) &&
            table_reader_each(&rocpd->tables, rocpd_table_of(rocpd, "pmc_event", table),
-                             VALUE_COLUMNS, take_value, all, err);
+                             VALUE_COLUMNS, take_value, all, err) &&
+           end_event(all, err);
 }
 
 // Loads nothing if there are no counters: the table of kernels may be long.
 bool rocpd_read_counters(struct rocpd *rocpd, struct err *err)
 {
-    struct counting all = {.rocpd = rocpd};
+    struct counting all = {.rocpd = rocpd, .counts.budget = rocpd->tables.input->budget};
     char table[ROCPD_NAME_BYTES];
     bool any = false;
     if (!rows_each(rocpd->tables.database, rocpd_table_of(rocpd, "info_pmc", table), "id", note_any,
@@ -187,5 +136,6 @@ bool rocpd_read_counters(struct rocpd *rocpd, struct err *err)
     id_table_free(&all.counters);
     id_table_free(&all.samples);
     id_table_free(&all.kernels);
+    rocm_counts_free(&all.counts);
     return ok;
 }

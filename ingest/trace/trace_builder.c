@@ -2,6 +2,8 @@
 // Collects events in chunked columns.
 #include "ingest/trace/trace_builder_inner.h"
 
+#include <math.h>
+
 struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
 {
     struct trace_builder *builder = budget_alloc(budget, sizeof *builder, err);
@@ -273,6 +275,11 @@ bool trace_builder_add(struct trace_builder *builder, const struct event_record 
 bool trace_builder_count(struct trace_builder *builder, const struct counter_record *counter,
                          struct err *err)
 {
+    bool timed = counter->time_ns > -TRACE_MAX_NS && counter->time_ns < TRACE_MAX_NS;
+    if (!timed || !isfinite(counter->value)) {
+        trace_builder_repair(builder, REPAIR_INCOMPLETE_OTHER, ERR_NO_POS);
+        return true;
+    }
     struct counter_key key = {.pid = counter->pid.number,
                               .pid_text = counter->pid.text,
                               .name = counter->name,

@@ -54,6 +54,7 @@ MUST_CHECK bool trace_builder_text(struct trace_builder *builder, struct str raw
 MUST_CHECK bool trace_builder_add(struct trace_builder *builder, const struct event_record *event,
                                   struct err *err);
 
+// A value that is no number, or at no time that a trace can have, is left out and counted.
 MUST_CHECK bool trace_builder_count(struct trace_builder *builder,
                                     const struct counter_record *counter, struct err *err);
 

@@ -278,18 +278,29 @@ static void files_of_a_process_are_one_trace(void **state)
 {
     (void)state;
     struct trace *trace = read_good(
-        STR(AGENT_INFO "\n" KERNELS KERNEL "1000,1500" SHAPE "\n" CALLS
-                       "HIP_RUNTIME_API,hipLaunchKernel,5,6,3,900,950\n"
-                       "MARKER_CORE_API,step,5,6,8,100,2000\n" COPIES
-                       "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,9,10,20\n" COUNTERS
-                       "3,1,\"Agent 4\",\"k\",\"SQ_WAVES\",128,1000,1500\n"
-                       "Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,"
-                       "Start_Timestamp,End_Timestamp\n"
-                       "MEMORY_ALLOCATION,ALLOCATE,4,4096,0x1,7,10,20\n"));
+        STR(AGENT_INFO
+            "\n" KERNELS KERNEL "1000,1500" SHAPE "\n" CALLS
+            "HIP_RUNTIME_API,hipLaunchKernel,5,6,3,900,950\n"
+            "MARKER_CORE_API,step,5,6,8,100,2000\n" COPIES
+            "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,9,10,20\n" COUNTERS
+            "3,1,\"Agent 4\",\"k\",\"SQ_WAVES\",128,1000,1500\n"
+            "Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,"
+            "Start_Timestamp,End_Timestamp\n"
+            "MEMORY_ALLOCATION,MEMORY_ALLOCATION_VMEM_ALLOCATE,Agent "
+            "4,4096,0x00007ffb26354000,7,10,20\n"
+            "MEMORY_ALLOCATION,MEMORY_ALLOCATION_ALLOCATE,Agent 0,64,0x00007ffb26355000,7,10,20\n"
+            "MEMORY_ALLOCATION,MEMORY_ALLOCATION_ALLOCATE,Agent 4,64,address,7,10,20\n"
+            "MEMORY_ALLOCATION,MEMORY_ALLOCATION_FREE,,0,0x00007ffb26355000,7,25,26\n"
+            "MEMORY_ALLOCATION,MEMORY_ALLOCATION_VMEM_FREE,,0,0x00007ffb26354000,7,30,40\n"));
     uint32_t kinds[EVENT_KIND_COUNT] = {0};
     for (uint32_t i = 0; i < trace->event_count; i++)
         kinds[trace->kind[i]]++;
-    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(trace->event_count, 6);
+    assert_int_equal(kinds[EVENT_ALLOCATION], 2); // of a GPU
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(trace->memory_args[i].bytes, i ? -4096 : 4096);
+        assert_int_equal(trace->memory_args[i].device, 0);
+    }
     assert_int_equal(kinds[EVENT_KERNEL], 1);
     assert_int_equal(kinds[EVENT_RUNTIME], 1);
     assert_int_equal(kinds[EVENT_ANNOTATION], 1);

@@ -303,9 +303,9 @@ static void allocations_and_counters_are_read(void **state)
                 "1), "
                 "(2, 4, 'ALLOC', 'REAL', 100, 101, 64, 4096, 1), "
                 "(3, NULL, 'FREE', 'REAL', 200, 201, 64, 0, 1), "
-                "(4, 4, 'ALLOC', 'VIRTUAL', 300, 301, 128, 10, 1), "
+                "(4, 4, 'ALLOC', 'SCRATCH', 300, 301, 128, 10, 1), "
                 "(5, 1, 'ALLOC', 'REAL', 300, 301, 256, 10, 1), "
-                "(6, 4, 'ALLOC', 'REAL', 400, 401, 64, 512, 1);"
+                "(6, 4, 'ALLOC', 'VIRTUAL', 400, 401, 64, 512, 1);"
                 "CREATE TABLE rocpd_info_pmc (id INTEGER PRIMARY KEY, agent_id INT, name TEXT);"
                 "INSERT INTO rocpd_info_pmc VALUES (1, 4, 'busy'), (2, NULL, 'SQ_WAVES');"
                 "CREATE TABLE rocpd_sample (id INTEGER PRIMARY KEY, track_id INT, timestamp INT, "
@@ -338,6 +338,32 @@ static void allocations_and_counters_are_read(void **state)
         assert_int_equal(first->time_ns, of_kernel ? 5000 : 5500);
         assert_true(first->value == (of_kernel ? 1024 : 50.5));
     }
+    foreign_close(&file);
+}
+
+// Of a counter that both GPUs have, rocprofv3 lists the first one's.
+static void a_kernels_counter_is_the_sum_of_its_instances(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("") RECORDS_3(
+                     "") "INSERT INTO rocpd_info_agent VALUES (3, 'GPU', 1, '', 'gfx942');"
+                         "CREATE TABLE rocpd_info_pmc (id INTEGER PRIMARY KEY, agent_id INT, name "
+                         "TEXT);"
+                         "INSERT INTO rocpd_info_pmc VALUES (1, 3, 'SQ_WAVES'), (2, 3, 'GRBM');"
+                         "CREATE TABLE rocpd_pmc_event (id INTEGER PRIMARY KEY, event_id INT, "
+                         "pmc_id INT, value REAL);"
+                         "INSERT INTO rocpd_pmc_event VALUES (1, 2, 1, 1000), (2, 2, 2, 7), "
+                         "(3, 2, 1, 24), (4, 2, 2, 9e999);");
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->counter_count, 1);
+    assert_int_equal(trace->counter_sample_count, 1);
+    assert_int_equal(trace->counters[0].pid, 2);
+    assert_string_equal(trace_text(trace, trace->counters[0].name).at, "SQ_WAVES");
+    assert_int_equal(trace->counter_samples[0].time_ns, 5000);
+    assert_true(trace->counter_samples[0].value == 1024);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE_OTHER].count, 1); // no sum is infinite
     foreign_close(&file);
 }
 
@@ -476,6 +502,7 @@ int main(void)
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(allocations_and_counters_are_read),
+        cmocka_unit_test(a_kernels_counter_is_the_sum_of_its_instances),
         cmocka_unit_test(rpd_links_operations_to_calls),
         cmocka_unit_test(rpd_says_what_a_call_is_since_schema_3),
         cmocka_unit_test(arguments_of_calls_that_are_no_markers_take_no_memory),

@@ -11,22 +11,26 @@
 #include "ingest/ingest.h"
 #include "ingest/source/source.h"
 
-#define PROCESS(pid, records)                                                                    \
-    "{\"metadata\":{\"pid\":" pid ",\"command\":[\"secret\"]},"                                  \
-    "\"agents\":[{\"id\":{\"handle\":7},\"type\":1,\"logical_node_type_id\":0},"                 \
-    "{\"id\":{\"handle\":9},\"type\":2,\"logical_node_type_id\":3,\"cu_count\":304,"             \
-    "\"name\":\"gfx942\",\"product_name\":\"AMD Instinct MI300X\"}],"                            \
-    "\"strings\":{\"callback_records\":[],\"buffer_records\":["                                  \
-    "{\"kind\":\"NONE\",\"operations\":[\"NONE\"]},"                                             \
-    "{\"kind\":\"MEMORY_COPY\",\"operations\":[\"NONE\",\"MEMORY_COPY_HOST_TO_DEVICE\"]},"       \
-    "{\"kind\":\"HIP_RUNTIME_API\",\"operations\":[\"hipLaunchKernel\"]},"                       \
-    "{\"kind\":\"MARKER_CORE_RANGE_API\",\"operations\":[\"roctxThreadRangeA\"]}],"              \
-    "\"marker_api\":[{\"key\":5,\"value\":\"train \\\"step\\\" 1\"}]},"                          \
-    "\"kernel_symbols\":[{\"kernel_id\":1,\"kernel_name\":\"_Z4gemm.kd\",\"formatted_kernel_"    \
-    "name\":"                                                                                    \
-    "\"gemm(float*)\"},{\"kernel_id\":2,\"kernel_name\":\"plain.kd\",\"formatted_kernel_name\":" \
-    "\"\"}],"                                                                                    \
-    "\"callback_records\":{\"counter_collection\":[{\"a\":[1]}]},"                               \
+#define PROCESS(pid, records) PROCESS_WITH(pid, "", records)
+#define PROCESS_WITH(pid, counted, records)                                                     \
+    "{\"metadata\":{\"pid\":" pid ",\"command\":[\"secret\"]},"                                 \
+    "\"agents\":[{\"id\":{\"handle\":7},\"type\":1,\"logical_node_type_id\":0},"                \
+    "{\"id\":{\"handle\":9},\"type\":2,\"logical_node_type_id\":3,\"cu_count\":304,"            \
+    "\"name\":\"gfx942\",\"product_name\":\"AMD Instinct MI300X\"}],"                           \
+    "\"counters\":[{\"agent_id\":{\"handle\":9},\"id\":{\"handle\":31},\"name\":\"SQ_WAVES\"}," \
+    "{\"agent_id\":{\"handle\":9},\"id\":{\"handle\":32},\"name\":\"GRBM_COUNT\"}],"            \
+    "\"strings\":{\"callback_records\":[],\"buffer_records\":["                                 \
+    "{\"kind\":\"NONE\",\"operations\":[\"NONE\"]},"                                            \
+    "{\"kind\":\"MEMORY_COPY\",\"operations\":[\"NONE\",\"MEMORY_COPY_HOST_TO_DEVICE\"]},"      \
+    "{\"kind\":\"HIP_RUNTIME_API\",\"operations\":[\"hipLaunchKernel\"]},"                      \
+    "{\"kind\":\"MARKER_CORE_RANGE_API\",\"operations\":[\"roctxThreadRangeA\"]},"              \
+    "{\"kind\":\"MEMORY_ALLOCATION\",\"operations\":[\"MEMORY_ALLOCATION_NONE\","               \
+    "\"MEMORY_ALLOCATION_ALLOCATE\",\"MEMORY_ALLOCATION_FREE\"]}],"                             \
+    "\"marker_api\":[{\"key\":5,\"value\":\"train \\\"step\\\" 1\"}]},"                         \
+    "\"kernel_symbols\":[{\"kernel_id\":1,\"kernel_name\":\"_Z4gemm.kd\","                      \
+    "\"formatted_kernel_name\":\"gemm(float*)\"},"                                              \
+    "{\"kernel_id\":2,\"kernel_name\":\"plain.kd\",\"formatted_kernel_name\":\"\"}],"           \
+    "\"callback_records\":{\"counter_collection\":[" counted "]},"                              \
     "\"buffer_records\":{" records "}}"
 #define FILE_OF(processes) "{\"rocprofiler-sdk-tool\":[" processes "]}"
 
@@ -35,7 +39,8 @@
     "4,"                                                                                          \
     "\"external\":0},\"start_timestamp\":" start ",\"end_timestamp\":" end                        \
     ",\"dispatch_info\":{\"size\":72,\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},"    \
-    "\"kernel_id\":" kernel ",\"private_segment_size\":0,\"group_segment_size\":512,"             \
+    "\"kernel_id\":" kernel                                                                       \
+    ",\"dispatch_id\":1,\"private_segment_size\":0,\"group_segment_size\":512,"                   \
     "\"workgroup_size\":{\"x\":64,\"y\":1,\"z\":1},\"grid_size\":{\"x\":130,\"y\":2,\"z\":1}},"   \
     "\"stream_id\":{\"handle\":77}}"
 #define RECORD(kind, correlation, rest)                                                     \
@@ -150,6 +155,100 @@ static void copies_have_a_row_by_direction_and_stream(void **state)
     trace_free(trace);
 }
 
+#define COUNT(counter, value) "{\"counter_id\":{\"handle\":" counter "},\"value\":" value "}"
+#define COUNTED(start, end, records)                                                             \
+    "{\"thread_id\":8,\"dispatch_data\":{\"size\":128,\"correlation_id\":{\"internal\":4},"      \
+    "\"start_timestamp\":" start ",\"end_timestamp\":" end ",\"dispatch_info\":{\"size\":72,"    \
+    "\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},\"kernel_id\":1,\"dispatch_id\":1," \
+    "\"workgroup_size\":{\"x\":64,\"y\":1,\"z\":1},\"grid_size\":{\"x\":130,\"y\":2,\"z\":1}}}," \
+    "\"records\":[" records "],\"kernel_rename_val\":0}"
+
+static double value_of(const struct trace *trace, const char *name)
+{
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        const struct counter *counter = &trace->counters[i];
+        if (!str_equal(trace_text(trace, counter->name), str_of(name)))
+            continue;
+        assert_int_equal(counter->pid, 3);
+        assert_int_equal(counter->count, 1);
+        assert_int_equal(trace->counter_samples[counter->first].time_ns, 100);
+        return trace->counter_samples[counter->first].value;
+    }
+    fail_msg("no counter %s", name);
+    return 0;
+}
+
+#define WAVES      COUNT("31", "1000.0")
+#define MORE_WAVES COUNT("31", "24.0")
+#define CYCLES     COUNT("32", "7.5")
+#define NO_CYCLES  COUNT("32", "\"many\"")
+#define COUNTS     COUNTED("100", "150", WAVES "," CYCLES "," MORE_WAVES ",{},3," NO_CYCLES)
+
+// With rocprofv3 --pmc; of one with --kernel-trace, too, each kernel is there twice.
+static void a_kernel_with_counters_is_one_kernel(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        FILE_OF(PROCESS_WITH("40", COUNTS, "")),
+        FILE_OF(PROCESS_WITH("40", COUNTS, "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "]")),
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct trace *trace = read_good(str_of(files[i]));
+        const struct device_args *args = &trace->device_args[trace->args[0]];
+        assert_int_equal(trace->event_count, 1);
+        assert_name(trace, 0, "gemm(float*)");
+        assert_int_equal(args->correlation, 4);
+        assert_int_equal(trace->shapes[args->shape].grid[0], 3);
+        assert_int_equal(trace->counter_count, 2);
+        assert_true(value_of(trace, "SQ_WAVES") == 1024);
+        assert_true(value_of(trace, "GRBM_COUNT") == 7.5);
+        trace_free(trace);
+    }
+}
+
+// As rocprofv3 before ROCm 6.3 writes them.
+static void counters_without_times_are_counted(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(FILE_OF(PROCESS_WITH(
+        "40",
+        "{\"dispatch_data\":{\"dispatch_info\":{\"dispatch_id\":1}},\"records\":[" COUNT(
+            "31", "2.0") "]}",
+        "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "]"))));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->counter_count, 0);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 1);
+    trace_free(trace);
+}
+
+#define ALLOCATION(operation, agent, address, size, start)                                    \
+    "{\"kind\":4,\"operation\":" operation ",\"start_timestamp\":" start                      \
+    ",\"end_timestamp\":" start ",\"agent_id\":{\"handle\":" agent "},\"address\":\"" address \
+    "\",\"allocation_size\":" size "}"
+
+#define BLOCK       "0x00007f0000001000"
+#define OTHER_BLOCK "0x00007f0000002000"
+#define TAKEN       ALLOCATION("1", "9", BLOCK, "4096", "10")
+#define OF_CPU      ALLOCATION("1", "7", OTHER_BLOCK, "64", "11")
+#define OF_CPU_BACK ALLOCATION("2", "0", OTHER_BLOCK, "0", "12")
+#define BACK        ALLOCATION("2", "0", BLOCK, "0", "13")
+#define BACK_AGAIN  ALLOCATION("2", "0", BLOCK, "0", "14")
+
+static void allocations_of_gpus_are_read(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(FILE_OF(PROCESS("40", "\"memory_allocation\":[" TAKEN "," OF_CPU
+                                            "," OF_CPU_BACK "," BACK "," BACK_AGAIN "]"))));
+    assert_int_equal(trace->event_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(trace->begin_ns[i], i ? 13 : 10);
+        assert_int_equal(trace->memory_args[i].bytes, i ? -4096 : 4096);
+        assert_int_equal(trace->memory_args[i].device, 3);
+    }
+    trace_free(trace);
+}
+
 static void kernels_from_0_to_0_have_no_times(void **state)
 {
     (void)state;
@@ -260,6 +359,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_has_its_name_device_and_shape),
         cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
+        cmocka_unit_test(a_kernel_with_counters_is_one_kernel),
+        cmocka_unit_test(counters_without_times_are_counted),
+        cmocka_unit_test(allocations_of_gpus_are_read),
         cmocka_unit_test(kernels_from_0_to_0_have_no_times),
         cmocka_unit_test(calls_markers_and_copies_have_their_texts),
         cmocka_unit_test(processes_have_correlations_of_their_own),
