@@ -230,6 +230,51 @@ static void link_statuses(struct flight *flight, const struct flight_status *sta
     }
 }
 
+// --- states of what was coalesced ---------------------------------------------------------------
+
+static bool is_part(const struct flight_entry *part, const struct flight_entry *end)
+{
+    return part->collective_seq == end->collective_seq && part->p2p_seq == end->p2p_seq &&
+           part->state == FLIGHT_SCHEDULED && !part->retired;
+}
+
+// before: of each entry the one before it in its group, as place + 1. Up to PyTorch 2.5 the end of
+// sends and receives is marked as a collective.
+static void settle_parts(struct flight *flight, const size_t *before, size_t place)
+{
+    struct flight_entry *end = &flight->entries[place];
+    for (size_t at = before[place]; at; at = before[at - 1]) {
+        struct flight_entry *part = &flight->entries[at - 1];
+        if (!is_part(part, end))
+            return;
+        end->is_p2p |= part->is_p2p;
+        part->state = end->state;
+        if (end->state == FLIGHT_SCHEDULED)
+            return; // so are the others
+    }
+}
+
+// Operations that were coalesced, such as a batch of sends and receives, stay scheduled for ever:
+// only the entry that ends them, "nccl:coalesced", has their state.
+static bool settle_coalesced(struct evidence *evidence, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    size_t size = (flight->entry_count + flight->group_count + 1) * sizeof(size_t);
+    size_t *before = budget_zalloc(evidence->budget, size, err);
+    if (!before)
+        return false;
+    size_t *last = before + flight->entry_count; // of each group
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        const struct flight_entry *entry = &flight->entries[i];
+        before[i] = last[entry->group];
+        last[entry->group] = i + 1;
+        if (str_ends_with(strtab_get(&flight->texts, entry->op), STR("coalesced")))
+            settle_parts(flight, before, i);
+    }
+    budget_free(evidence->budget, before, size);
+    return true;
+}
+
 // --- states of gloo ------------------------------------------------------------------------------
 
 bool flight_keeps_no_states(const struct flight *flight, const struct flight_entry *entry)
@@ -269,7 +314,8 @@ bool flight_finish(struct evidence *evidence, struct flight_status *statuses, si
     struct flight *flight = &evidence->flight;
     if (count)
         qsort(statuses, count, sizeof *statuses, by_id);
-    if (!link_entries(evidence, err) || !settle_states(evidence, err))
+    if (!link_entries(evidence, err) || !settle_coalesced(evidence, err) ||
+        !settle_states(evidence, err))
         return false;
     if (count && count == flight->group_count && !number_groups(evidence, statuses, count, err))
         return false;

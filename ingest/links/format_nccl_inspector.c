@@ -119,8 +119,24 @@ static bool find_comm(struct inspector *inspector, struct one *one, struct err *
     return id <= count || link_tests_add(evidence, LINK_COMMS, &one->comm, err);
 }
 
+// Of what ranks gather or scatter a record has one rank's part; 0 in place of a bandwidth is one
+// that was not computed.
+static void tidy_sizes(struct one *one)
+{
+    static const char *const of_one_rank[] = {"AllGather", "AllGatherV", "ReduceScatter"};
+    struct link_record *record = &one->record;
+    for (size_t i = 0; i < sizeof of_one_rank / sizeof *of_one_rank; i++)
+        if (str_equal(record->operation, str_of(of_one_rank[i])) &&
+            (record->bytes < 0 || one->comm.ranks < 1 ||
+             __builtin_mul_overflow(record->bytes, one->comm.ranks, &record->bytes)))
+            record->bytes = -1;
+    record->algorithm_bps = record->algorithm_bps > 0 ? record->algorithm_bps : NAN;
+    record->bus_bps = record->bus_bps > 0 ? record->bus_bps : NAN;
+}
+
 static void tidy(struct one *one)
 {
+    tidy_sizes(one);
     one->comm.ranks = one->comm.ranks < 0 ? 0 : one->comm.ranks;
     one->comm.nodes = one->comm.nodes < 0 ? 0 : one->comm.nodes;
     if (one->record.written_ns >= 0 &&

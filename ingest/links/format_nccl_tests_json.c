@@ -210,20 +210,23 @@ static bool take_root(struct link_json *json, struct str key, const struct json_
 
 static const struct link_shape root_shape = {NULL, 0, take_root};
 
-// Of a process with several devices, only the first is listed.
+// Of a process with several devices, only the first is listed. Where processes were split into
+// groups, each is one test's ranks.
 static int64_t ranks_of(const struct document *document, const struct link_tests *links)
 {
-    int64_t of_process;
+    int64_t of_process, processes = 0;
     const struct link_device *devices = links->parts[LINK_DEVICES].items;
     int64_t count = (int64_t)links->parts[LINK_DEVICES].count;
     if (document->threads < 1 || document->gpus < 1 || count == 0 ||
         __builtin_mul_overflow(document->threads, document->gpus, &of_process) ||
         of_process > 1 << 20)
         return 0;
-    for (int64_t i = 0; i < count; i++)
-        if (devices[i].rank % of_process != 0 || devices[i].group != devices[0].group)
+    for (int64_t i = 0; i < count; i++) {
+        if (devices[i].rank % of_process != 0)
             return 0;
-    return count * of_process;
+        processes += devices[i].group == devices[0].group;
+    }
+    return processes * of_process;
 }
 
 static bool gather_json(const struct format_input *input, struct err *err)

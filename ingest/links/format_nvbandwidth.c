@@ -22,6 +22,7 @@ struct matrix {
     char name[MOST_NAME]; // "host_to_device_memcpy_ce"; "" not known yet
     bool latency;         // ns, where less is better; else GB/s
     bool titled;          // what it holds was said
+    bool total;           // of both directions, which the list has first
     size_t width;         // of a text's rows; 0: its header is still to come
     uint64_t pos;
     int64_t count, row; // values, and the number of the next row in JSON
@@ -48,6 +49,7 @@ static bool set_title(struct matrix *matrix, struct str title)
     bool bandwidth = str_find(title, STR("(GB/s)")) != SIZE_MAX;
     matrix->latency = !bandwidth && str_find(title, STR("(ns)")) != SIZE_MAX;
     matrix->titled = bandwidth || matrix->latency;
+    matrix->total = str_find(title, STR(" Total bandwidth")) != SIZE_MAX;
     return matrix->titled;
 }
 
@@ -206,19 +208,42 @@ static enum format_likeness probe_text(const struct format_sample *sample)
 
 // --- JSON ---------------------------------------------------------------------------------------
 
+static void start_values(struct matrix *matrix)
+{
+    matrix->count = 0;
+    matrix->sum = 0;
+}
+
+// A bidirectional test lists three matrices as one: of one direction, of the other, and their sums,
+// which count. They are square.
 static void take_matrix(struct link_json *json, struct matrix *matrix)
 {
     struct json_value item;
+    int64_t row = 0, columns = 0;
     matrix->pos = json_cursor_pos(&json->cursor);
-    for (int64_t row = 0; json_cursor_item(&json->cursor, &item); row++) {
+    while (json_cursor_item(&json->cursor, &item)) {
+        int64_t column = 0;
         if (!json_cursor_enter(&json->cursor, &item, JSON_ARRAY))
             continue;
-        for (int64_t column = 0; json_cursor_item(&json->cursor, &item); column++) {
+        if (matrix->total && row == columns) {
+            start_values(matrix);
+            row = 0;
+        }
+        for (; json_cursor_item(&json->cursor, &item); column++) {
             take_value(matrix, item.type == JSON_SCALAR ? item.text : link_json_text(json, &item),
                        row, column);
             json_cursor_pass(&json->cursor, &item);
         }
+        columns = column;
+        row++;
     }
+}
+
+// The sums of both directions are named as in the text.
+static void name_case(struct matrix *matrix, struct str name)
+{
+    snprintf(matrix->name, sizeof matrix->name, "%.*s%s", (int)name.len, name.at,
+             matrix->total ? "_total" : "");
 }
 
 // The writer sorts the members: the description with its unit comes before the matrix, the name
@@ -229,7 +254,7 @@ static bool take_member(struct link_json *json, struct str key, const struct jso
     struct nvbandwidth *test = target;
     struct str text = link_json_text(json, value);
     if (str_equal(key, STR("name")))
-        set_name(&test->matrix, text);
+        name_case(&test->matrix, text);
     else if (str_equal(key, STR("bandwidth_description")))
         (void)set_title(&test->matrix, text);
     else if (str_equal(key, STR("error")) ||

@@ -15,6 +15,9 @@ struct one {
     struct link_run run;
     struct link_row row;
     int64_t gpus, in_place; // gpus: without MPI, in place of the ranks
+    // Processes of a communicator, which the file calls those of a node, and the GPUs of each. What
+    // it calls ranks are all processes, and nodes are communicators.
+    int64_t processes, gpus_each;
 };
 
 struct results {
@@ -49,19 +52,27 @@ static uint64_t place_of(const struct evidence *evidence, const struct link_row 
     return same ? last->pos : row->pos;
 }
 
+static int64_t ranks_of(const struct one *one)
+{
+    int64_t ranks;
+    if (one->processes > 0 && one->gpus_each > 0 &&
+        !__builtin_mul_overflow(one->processes, one->gpus_each, &ranks))
+        return ranks;
+    return one->run.ranks > 0 ? one->run.ranks : one->gpus > 0 ? one->gpus : 0;
+}
+
 static bool add_one(struct results *results, struct one *one, struct err *err)
 {
     struct evidence *evidence = results->evidence;
     const struct link_run *last = last_run(evidence);
-    one->run.ranks = one->run.ranks > 0 ? one->run.ranks : one->gpus > 0 ? one->gpus : 0;
-    one->run.nodes = one->run.nodes > 0 ? one->run.nodes : 0;
+    one->run.ranks = ranks_of(one);
     one->run.concluded = true; // it says no more
     if (one->row.bytes < 0) {
         link_tests_warn(evidence, LINK_BAD_ROW, one->row.pos);
         return true;
     }
-    bool same = last && last->ranks == one->run.ranks && last->nodes == one->run.nodes &&
-                str_equal(last->collective, one->run.collective);
+    bool same =
+        last && last->ranks == one->run.ranks && str_equal(last->collective, one->run.collective);
     if (!same && !link_tests_add(evidence, LINK_RUNS, &one->run, err))
         return false;
     one->row.run = (uint32_t)evidence->links.parts[LINK_RUNS].count - 1;
@@ -74,8 +85,9 @@ static bool add_one(struct results *results, struct one *one, struct err *err)
 
 static const struct link_field json_fields[] = {
     LINK_FIELD("name", LINK_TEXT, one, run.collective, 0),
-    LINK_FIELD("nodes", LINK_WHOLE, one, run.nodes, 0),
     LINK_FIELD("ranks", LINK_WHOLE, one, run.ranks, 0),
+    LINK_FIELD("ranksPerNode", LINK_WHOLE, one, processes, 0),
+    LINK_FIELD("gpusPerRank", LINK_WHOLE, one, gpus_each, 0),
     LINK_FIELD("gpus", LINK_WHOLE, one, gpus, 0),
     LINK_FIELD("size", LINK_WHOLE, one, row.bytes, 0),
     LINK_FIELD("type", LINK_TEXT, one, row.type, 0),
@@ -164,6 +176,8 @@ enum column {
     COLLECTIVE,
     NODES,
     RANKS,
+    PROCESSES,
+    GPUS_EACH,
     GPUS,
     SIZE,
     TYPE,
@@ -176,9 +190,9 @@ enum column {
     COLUMNS
 };
 
-static const char *const names[COLUMNS] = {"collective", "nodes", "ranks", "gpus",
-                                           "size",       "type",  "redop", "inplace",
-                                           "time",       "algbw", "busbw", "#wrong"};
+static const char *const names[COLUMNS] = {
+    "collective", "nodes", "ranks",   "rankspernode", "gpusperrank", "gpus",  "size",
+    "type",       "redop", "inplace", "time",         "algbw",       "busbw", "#wrong"};
 
 struct table {
     size_t at[COLUMNS], count; // SIZE_MAX: not there
@@ -200,9 +214,7 @@ static struct str cell_of(const struct csv_row *row, const struct table *table, 
 {
     bool forgot = row->count == table->count + 1 && table->at[NODES] == SIZE_MAX;
     size_t at = table->at[column];
-    if (forgot && column == NODES)
-        at = table->at[COLLECTIVE] + 1;
-    else if (forgot && at != SIZE_MAX && at > table->at[COLLECTIVE])
+    if (forgot && at != SIZE_MAX && at > table->at[COLLECTIVE])
         at++;
     return csv_cell(row, at);
 }
@@ -210,8 +222,9 @@ static struct str cell_of(const struct csv_row *row, const struct table *table, 
 static struct one one_of(const struct csv_row *row, const struct table *table)
 {
     struct one one = empty_one(row->pos);
-    one.run.nodes = link_whole(cell_of(row, table, NODES));
     one.run.ranks = link_whole(cell_of(row, table, RANKS));
+    one.processes = link_whole(cell_of(row, table, PROCESSES));
+    one.gpus_each = link_whole(cell_of(row, table, GPUS_EACH));
     one.gpus = link_whole(cell_of(row, table, GPUS));
     one.in_place = link_whole(cell_of(row, table, IN_PLACE));
     one.row.bytes = link_whole(cell_of(row, table, SIZE));

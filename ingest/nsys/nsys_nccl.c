@@ -355,14 +355,15 @@ static void size_of(const struct message *message, int64_t ranks, struct collect
     }
 }
 
-// PyTorch does an all-to-all by sending to and receiving from each rank, itself included.
-static const char *name_of(const struct message *message)
+// PyTorch does an all-to-all by sending to and receiving from each rank that it has data for,
+// itself included. A stage of a pipeline exchanges with up to two neighbors.
+static const char *name_of(const struct message *message, int64_t ranks)
 {
+    bool several = message->sends == message->receives && message->sends > 1;
     if (message->sends + message->receives < 2)
         return operations[message->operation].name;
     if (message->sends && message->receives)
-        return message->sends == message->receives && message->sends > 1 ? "all_to_all"
-                                                                         : "send_recv";
+        return several && (message->sends > 2 || ranks <= 2) ? "all_to_all" : "send_recv";
     return message->sends ? "send" : "recv";
 }
 
@@ -393,8 +394,8 @@ static bool describe(struct nccl *nccl, const struct message *message,
     collective->peer_in_group = alone ? message->peer : VALUE_ABSENT;
     collective->peer = alone && ranks > 0 && ranks == world ? message->peer : VALUE_ABSENT;
     size_of(message, ranks, collective);
-    return trace_builder_text(builder, str_of(name_of(message)), ERR_NO_POS, &collective->name,
-                              err) &&
+    return trace_builder_text(builder, str_of(name_of(message, ranks)), ERR_NO_POS,
+                              &collective->name, err) &&
            trace_builder_text(builder, STR(DTYPE), ERR_NO_POS, &collective->dtype, err) &&
            name_group(nccl, message, ranks, collective, err);
 }

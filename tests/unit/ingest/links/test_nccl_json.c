@@ -8,8 +8,9 @@
     "{\"version\":2,\"start_time\":\"2025-11-20 08:00:00\",\"args\":[" args "],\"env\":["      \
     "\"HOME=\\/root\",\"WANDB_API_KEY=0123456789012345678901234567890123456789\",\"a_perf\"]," \
     "\"nccl_version\":22807,"
-#define DEVICE(rank)                                                                 \
-    "{\"rank\":" rank ",\"group\":0,\"pid\":7,\"hostname\":\"node-a\",\"device\":0," \
+#define DEVICE(rank) DEVICE_IN("0", rank)
+#define DEVICE_IN(group, rank)                                                               \
+    "{\"rank\":" rank ",\"group\":" group ",\"pid\":7,\"hostname\":\"node-a\",\"device\":0," \
     "\"device_hex\":\"0000:1b:00\",\"device_info\":\"NVIDIA B200\"}"
 #define MODE(time) "{\"time\":" time ",\"alg_bw\":2.5,\"bus_bw\":5,\"nwrong\":1.000000}"
 #define RESULT(out, in)                                                                      \
@@ -56,6 +57,20 @@ static void devices_inside_the_settings_are_the_first_of_each_process(void **sta
     assert_true(links_hand_row(&hand, 1)->in_place);
     assert_int_equal(links_hand_warned(&hand, LINK_WRONG), 2);
     assert_int_equal(links_hand_warned(&hand, LINK_FAILED), 1);
+    links_hand_free(&hand);
+}
+
+// Each test is of the processes of one group.
+static void a_group_of_processes_has_its_ranks(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    static const char devices[] = HEAD("\"a_perf\"")
+        PROCESS("1", "8",
+                DEVICE_IN("0", "0") "," DEVICE_IN("1", "8") "," DEVICE_IN("0", "16") "," DEVICE_IN(
+                    "1", "24")) RESULTS(RESULT(MODE("4.5"), MODE("9"))) TRAILER;
+    read_results(&hand, devices);
+    assert_int_equal(links_hand_run(&hand, 0)->ranks, 16);
     links_hand_free(&hand);
 }
 
@@ -115,11 +130,12 @@ static void sizes_are_listed(void **state)
 #define LINE_HEAD(id, rank)                                                                      \
     "{\"header\":{\"id\":\"" id "\",\"rank\":" rank ",\"n_ranks\":4,\"nnodes\":2},\"metadata\":" \
     "{\"dump_timestamp_us\":1772585717263338,\"hostname\":\"node-a\",\"pid\":7},"
-#define COLL(id, rank, number)                                                                \
-    LINE_HEAD(id, rank)                                                                       \
-    "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":" number                               \
-    ",\"coll_msg_size_bytes\":1024,\"coll_exec_time_us\":2.5,\"coll_timing_source\":"         \
-    "\"kernel_gpu\",\"coll_algobw_gbs\":3,\"coll_busbw_gbs\":4.5,\"event_trace_sn\":{\"a\":[" \
+#define COLL(id, rank, number) COLL_OF("AllReduce", "4.5", id, rank, number)
+#define COLL_OF(operation, bus, id, rank, number)                                                 \
+    LINE_HEAD(id, rank)                                                                           \
+    "\"coll_perf\":{\"coll\":\"" operation "\",\"coll_sn\":" number                               \
+    ",\"coll_msg_size_bytes\":1024,\"coll_exec_time_us\":2.5,\"coll_timing_source\":"             \
+    "\"kernel_gpu\",\"coll_algobw_gbs\":3,\"coll_busbw_gbs\":" bus ",\"event_trace_sn\":{\"a\":[" \
     "{\"channel_id\":0}]}}}\n"
 
 static const struct link_record *record_of(const struct links_hand *hand, size_t index)
@@ -167,6 +183,19 @@ static void each_line_is_an_operation_of_a_rank(void **state)
     assert_int_equal(send->peer, 2);
     assert_true(isnan(send->bus_bps));
     assert_int_equal(links_hand_warned(&hand, LINK_CUT), 0);
+    links_hand_free(&hand);
+}
+
+static void sizes_are_of_all_ranks(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_log(&hand,
+             COLL_OF("AllGather", "4.5", "0xa", "1", "7") COLL_OF("All2All", "0", "0xa", "1", "8"));
+    assert_int_equal(record_of(&hand, 0)->bytes, 4 * 1024);
+    assert_near(record_of(&hand, 0)->bus_bps, 4.5e9, 1);
+    assert_int_equal(record_of(&hand, 1)->bytes, 1024);
+    assert_true(isnan(record_of(&hand, 1)->bus_bps)); // not computed
     links_hand_free(&hand);
 }
 
@@ -341,11 +370,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_inside_the_settings_are_the_first_of_each_process),
+        cmocka_unit_test(a_group_of_processes_has_its_ranks),
         cmocka_unit_test(texts_and_null_in_place_of_figures_are_none),
         cmocka_unit_test(the_environment_is_not_kept),
         cmocka_unit_test(every_device_listed_is_a_rank),
         cmocka_unit_test(sizes_are_listed),
         cmocka_unit_test(each_line_is_an_operation_of_a_rank),
+        cmocka_unit_test(sizes_are_of_all_ranks),
         cmocka_unit_test(lines_of_a_dump_have_the_header_of_its_first),
         cmocka_unit_test(damaged_lines_are_passed_and_the_last_may_be_cut),
         cmocka_unit_test(members_of_other_types_are_unknown),

@@ -95,6 +95,27 @@ static void json_has_the_same(void **state)
     links_hand_free(&hand);
 }
 
+// One direction, the other, and both.
+static void the_sums_of_a_bidirectional_test_count(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "nvbandwidth-json",
+        STR("{\"nvbandwidth\": {\"testcases\": [{\"bandwidth_description\": \"memcpy CE "
+            "GPU(row) <-> GPU(column) Total bandwidth (GB/s)\", \"bandwidth_matrix\": "
+            "[[\"N/A\", \"300\"], [\"300\", \"N/A\"], [\"N/A\", \"290\"], "
+            "[\"310\", \"N/A\"], [\"N/A\", \"590\"], [\"610\", \"N/A\"]], "
+            "\"name\": \"both_ce\", \"status\": \"Passed\", \"sum\": 1200}]}}"));
+    assert_int_equal(row_count(&hand), 2);
+    assert_text(run_of(&hand, 0)->collective, "both_ce_total");
+    assert_near(row_of(&hand, 0)->bus_bps, 600e9, 1);
+    assert_near(row_of(&hand, 0)->peak_bps, 610e9, 1);
+    assert_text(run_of(&hand, 1)->collective, "both_ce_total, slowest: row 0, column 1");
+    assert_near(row_of(&hand, 1)->bus_bps, 590e9, 1);
+    links_hand_free(&hand);
+}
+
 static void output_without_a_result_says_so(void **state)
 {
     (void)state;
@@ -111,6 +132,7 @@ int main(void)
         cmocka_unit_test(text_has_a_matrix_for_each_test),
         cmocka_unit_test(text_that_is_cut_gives_what_came_before),
         cmocka_unit_test(json_has_the_same),
+        cmocka_unit_test(the_sums_of_a_bidirectional_test_count),
         cmocka_unit_test(output_without_a_result_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

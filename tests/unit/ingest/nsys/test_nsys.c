@@ -463,23 +463,33 @@ static void a_kernel_of_nccl_has_the_size_of_its_range(void **state)
     foreign_close(&file);
 }
 
+#define TWO_EXCHANGES                                                                       \
+    STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")                 \
+        CALL("30", "35", T0, "5") NCCL("10", "11", "ncclGroupStart", "NULL")                \
+            NCCL("12", "13", "ncclSend", MESSAGE) NCCL("14", "15", "ncclRecv", MESSAGE)     \
+                NCCL("16", "17", "ncclSend", MESSAGE) NCCL("18", "19", "ncclRecv", MESSAGE) \
+                    NCCL("20", "40", "ncclGroupEnd", "NULL")
+
 static void a_group_of_calls_is_one_kernel(void **state)
 {
     (void)state;
-    struct foreign_file file = {0};
-    struct trace *trace = open_one(
-        &file,
-        STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")
-            CALL("30", "35", T0, "5") NCCL("10", "11", "ncclGroupStart", "NULL")
-                NCCL("12", "13", "ncclSend", MESSAGE) NCCL("14", "15", "ncclRecv", MESSAGE)
-                    NCCL("16", "17", "ncclSend", MESSAGE) NCCL("18", "19", "ncclRecv", MESSAGE)
-                        NCCL("20", "40", "ncclGroupEnd", "NULL"));
-    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
-    assert_non_null(collective);
-    assert_true(str_equal(trace_text(trace, collective->name), STR("all_to_all")));
-    assert_int_equal(collective->in_elems, 8192);
-    assert_int_equal(collective->out_elems, 8192);
-    foreign_close(&file);
+    static const struct {
+        const char *statements, *name;
+    } groups[] = {
+        {TWO_EXCHANGES, "all_to_all"}, // of two ranks, for all that is known
+        {TWO_EXCHANGES NCCL("1", "2", "ncclCommInitRank", MADE), "send_recv"}, // of four
+    };
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct foreign_file file = {0};
+        struct trace *trace = open_one(&file, groups[i].statements);
+        const struct collective *collective =
+            collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+        assert_non_null(collective);
+        assert_true(str_equal(trace_text(trace, collective->name), str_of(groups[i].name)));
+        assert_int_equal(collective->in_elems, 8192);
+        assert_int_equal(collective->out_elems, 8192);
+        foreign_close(&file);
+    }
 }
 
 static void a_send_knows_its_peer(void **state)

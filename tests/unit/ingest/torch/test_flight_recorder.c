@@ -148,6 +148,34 @@ static void statuses_are_not_guessed_against_what_entries_say(void **state)
                   check_no_status);
 }
 
+#define BATCHED(number, p2p, op, state)                                                      \
+    "{\"process_group\": [\"7\", \"tp\"], \"collective_seq_id\": 4, \"p2p_seq_id\": " number \
+    ", \"is_p2p\": " p2p ", \"profiling_name\": \"nccl:" op "\", \"state\": \"" state "\"}"
+#define BATCH(number, p2p, state)                                                                 \
+    BATCHED(number, "true", "send 0->1", "scheduled")                                             \
+    ", " BATCHED(number, "true", "recv 0<-1", "scheduled") ", " BATCHED(number, p2p, "coalesced", \
+                                                                        state)
+
+static void check_batches(const struct hand *hand)
+{
+    const struct flight *flight = &hand->evidence.flight;
+    assert_int_equal(flight->entry_count, 9);
+    for (size_t i = 0; i < 9; i++) {
+        assert_int_equal(flight->entries[i].state, i < 6 ? FLIGHT_COMPLETED : FLIGHT_SCHEDULED);
+        assert_true(flight->entries[i].is_p2p);
+    }
+}
+
+// The end of a batch has the state of its parts. PyTorch 2.4 and 2.5 mark it as a collective.
+static void parts_of_a_batch_have_the_state_of_its_end(void **state)
+{
+    (void)state;
+    in_both_forms("{\"version\": \"2.9\", " GROUPS
+                  ", \"entries\": [" BATCH("1", "true", "completed") ", " BATCH(
+                      "2", "false", "completed") ", " BATCH("3", "true", "scheduled") "]}",
+                  check_batches);
+}
+
 static void check_first_version(const struct hand *hand)
 {
     const struct flight *flight = &hand->evidence.flight;
@@ -354,6 +382,7 @@ int main(void)
         cmocka_unit_test(both_forms_say_the_same),
         cmocka_unit_test(statuses_go_to_groups_in_the_order_of_their_numbers),
         cmocka_unit_test(statuses_are_not_guessed_against_what_entries_say),
+        cmocka_unit_test(parts_of_a_batch_have_the_state_of_its_end),
         cmocka_unit_test(dumps_of_the_first_versions_are_read),
         cmocka_unit_test(strange_values_are_no_harm),
         cmocka_unit_test(secrets_and_control_characters_are_not_kept),
