@@ -28,7 +28,8 @@ static bool take_block(void *context, const struct rows *rows, struct err *err)
                                .time_ns = rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
                                .bytes = rows_i64_or(rows, SIZE, 0),
                                .device = agent && agent->is_gpu ? agent->device : -1};
-    return !is_word(rows, LEVEL, "REAL") || rocm_memory_add(&walk->memory, operation, &block, err);
+    return str_equal(level, STR("SCRATCH")) || // of the stacks of kernels
+           rocm_memory_add(&walk->memory, operation, &block, err);
 }
 
 bool rocpd_read_memory(struct rocpd *rocpd, struct err *err)
