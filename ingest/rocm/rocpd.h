@@ -69,7 +69,8 @@ const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id);
 MUST_CHECK bool rocpd_load_notes(struct rocpd *rocpd, struct err *err);
 MUST_CHECK bool rocpd_count(const struct format_input *input, struct err *err);
 
-// Allocations of device memory, and counters: sampled ones, and those of kernels (rocpd_samples.c).
+// Allocations of device memory (rocpd_memory.c), and counters: sampled ones, and those of kernels
+// (rocpd_counters.c).
 MUST_CHECK bool rocpd_read_memory(struct rocpd *rocpd, struct err *err);
 MUST_CHECK bool rocpd_read_counters(struct rocpd *rocpd, struct err *err);
 

@@ -367,6 +367,59 @@ static void a_kernels_counter_is_the_sum_of_its_instances(void **state)
     foreign_close(&file);
 }
 
+#define COUNTERS(names, samples, values)                                                         \
+    "CREATE TABLE rocpd_info_pmc (id INTEGER PRIMARY KEY, agent_id INT, name TEXT);"             \
+    "INSERT INTO rocpd_info_pmc VALUES " names                                                   \
+    ";CREATE TABLE rocpd_sample (id INTEGER PRIMARY KEY, track_id INT, timestamp INT, event_id " \
+    "INT); INSERT INTO rocpd_sample VALUES " samples                                             \
+    ";CREATE TABLE rocpd_pmc_event (id INTEGER PRIMARY KEY, event_id INT, pmc_id INT, value "    \
+    "REAL, sample_id INT); INSERT INTO rocpd_pmc_event VALUES " values ";"
+
+static void assert_sample(const struct trace *trace, uint32_t i, int64_t time_ns, double value)
+{
+    assert_int_equal(trace->counter_samples[i].time_ns, time_ns);
+    assert_true(trace->counter_samples[i].value == value);
+}
+
+// While a kernel runs, instances are summed at each moment.
+static void samples_within_a_kernel_have_their_times(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("") RECORDS_3("") COUNTERS(
+                     "(1, 4, 'waves')", "(1, 1, 5100, 2), (2, 1, 5200, 2)",
+                     "(1, 2, 1, 10, 1), (2, 2, 1, 20, 1), (3, 2, 1, 30, 2), (4, 2, 1, 40, 2)"));
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->counter_sample_count, 2);
+    assert_sample(trace, 0, 5100, 30);
+    assert_sample(trace, 1, 5200, 70);
+    foreign_close(&file);
+}
+
+static void totals_are_shown_as_their_growth(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("") RECORDS_3("") COUNTERS(
+                     "(1, 4, 'device_xgmi_read_data_0'), (2, 1, 'process_memory_hwm')",
+                     "(1, 1, 1000000000, 77), (2, 1, 3000000000, 78), (3, 1, 4000000000, 79)",
+                     "(1, 77, 1, 4000000000, NULL), (2, 77, 2, 5, NULL), "
+                     "(3, 78, 1, 4000000100, NULL), (4, 79, 1, 8, NULL)"));
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->counter_count, 2);
+    assert_int_equal(trace->counter_sample_count, 2);
+    for (uint32_t c = 0; c < 2; c++) {
+        const struct counter *counter = &trace->counters[c];
+        bool is_total =
+            str_equal(trace_text(trace, counter->name), STR("device_xgmi_read_data_0/s"));
+        assert_int_equal(counter->pid, is_total ? 2 : VALUE_ABSENT); // a CPU is no GPU
+        assert_sample(trace, counter->first, 1000000000, is_total ? 50 : 5);
+    }
+    foreign_close(&file);
+}
+
 static void rpd_links_operations_to_calls(void **state)
 {
     (void)state;
@@ -503,6 +556,8 @@ int main(void)
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(allocations_and_counters_are_read),
         cmocka_unit_test(a_kernels_counter_is_the_sum_of_its_instances),
+        cmocka_unit_test(samples_within_a_kernel_have_their_times),
+        cmocka_unit_test(totals_are_shown_as_their_growth),
         cmocka_unit_test(rpd_links_operations_to_calls),
         cmocka_unit_test(rpd_says_what_a_call_is_since_schema_3),
         cmocka_unit_test(arguments_of_calls_that_are_no_markers_take_no_memory),
