@@ -30,27 +30,31 @@ static double first_known(double a, double b, double c)
 static double dram_bytes_of(const struct kernel_profile *profile)
 {
     return first_known(
-        figure(profile, PROFILE_DRAM_BYTES), figure(profile, PROFILE_DRAM_PARTS_BYTES),
+        figure(profile, PROFILE_DRAM_BYTES),
+        figure(profile, PROFILE_DRAM_READ_BYTES) + figure(profile, PROFILE_DRAM_WRITE_BYTES),
         figure(profile, PROFILE_DRAM_BPS) * figure(profile, PROFILE_DURATION_NS) * 1e-9);
 }
 
-// A sum, or the same from a count per cycle.
+// A sum, or the same from a count per cycle: the larger one, as either may lack some instructions.
 static double operations_of(const struct kernel_profile *profile, enum profile_figure sum,
                             enum profile_figure per_cycle)
 {
     double cycles =
         figure(profile, PROFILE_CYCLES_HZ) * figure(profile, PROFILE_DURATION_NS) * 1e-9;
-    return first_known(figure(profile, sum), figure(profile, per_cycle) * cycles, NAN);
+    return fmax(figure(profile, sum), figure(profile, per_cycle) * cycles); // a number over none
 }
 
-// Unknown where the tensor pipe ran and its operations were not counted: they are most of all.
+// Unknown where the tensor pipe ran and its operations were not counted: they are most of all; and
+// where it did not run and no others were counted.
 static double flops_of(const struct kernel_profile *profile)
 {
     double plain = operations_of(profile, PROFILE_FLOPS, PROFILE_FLOPS_PER_CYCLE);
     double tensor = operations_of(profile, PROFILE_TENSOR_FLOPS, PROFILE_TENSOR_PER_CYCLE);
     if (isnan(tensor) && !(figure(profile, PROFILE_TENSOR_PERCENT) < TENSOR_LEAST))
         return NAN;
-    return isnan(tensor) ? plain : isnan(plain) ? tensor : plain + tensor;
+    if (isnan(plain))
+        return tensor > 0 ? tensor : NAN;
+    return isnan(tensor) ? plain : plain + tensor;
 }
 
 // --- stalls -------------------------------------------------------------------------------------

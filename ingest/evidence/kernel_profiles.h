@@ -15,7 +15,8 @@ enum profile_figure {
     PROFILE_MEMORY_PERCENT,   // of the busiest part of the memory system
     PROFILE_DRAM_PERCENT,     // of the peak bandwidth of DRAM
     PROFILE_DRAM_BYTES,       // read and written
-    PROFILE_DRAM_PARTS_BYTES, // the same as a sum of what was read and what was written
+    PROFILE_DRAM_READ_BYTES,
+    PROFILE_DRAM_WRITE_BYTES,
     PROFILE_DRAM_BPS,
     PROFILE_TENSOR_PERCENT, // of the peak of the tensor pipe
     PROFILE_OCCUPANCY_PERCENT,

@@ -137,9 +137,12 @@ static bool launch_of_row(struct ncu *ncu, size_t *index, struct err *err)
     return true;
 }
 
-static void put(double *at, double value, bool adds)
+static void put(double *at, double value, enum ncu_join join)
 {
-    *at = adds && !isnan(*at) ? *at + value : value;
+    if (isnan(*at) || join == NCU_LAST)
+        *at = value;
+    else
+        *at = join == NCU_SUM ? *at + value : fmax(*at, value);
 }
 
 // Keeps a value of a launch as read with either decimal mark.
@@ -158,10 +161,16 @@ static void take_value(struct ncu *ncu, size_t launch, const struct ncu_target *
     profile->family = target->is_stall ? target->family : profile->family;
     if (with_point)
         put(target->is_stall ? &profile->stalls[target->stall] : &profile->figures[target->figure],
-            point * target->factor, target->adds);
+            point * target->factor, target->join);
     if (with_comma)
         put(target->is_stall ? &other->stalls[target->stall] : &other->figures[target->figure],
-            comma * target->factor, target->adds);
+            comma * target->factor, target->join);
+}
+
+// Values of metrics that are not kept may be lists: "0,1,2".
+static void note_comma(struct ncu *ncu, const struct ncu_target *target, struct str text)
+{
+    ncu->profiles->comma = ncu->profiles->comma || (target->known && ncu_has_comma(text));
 }
 
 // Whether what the row says in a column, or in one before the last, is lost where the file ends.
@@ -172,21 +181,38 @@ static bool is_lost(const struct ncu *ncu, size_t column)
 
 // --- details ------------------------------------------------------------------------------------
 
-// Takes a value once where values are added: with --print-details all, each section that has a
+static struct str key_of(size_t launch, struct str name, char text[METRIC_BYTES])
+{
+    int len = snprintf(text, METRIC_BYTES, "%zu %.*s", launch,
+                       (int)(name.len < METRIC_BYTES / 2 ? name.len : METRIC_BYTES / 2), name.at);
+    return (struct str){text, (size_t)len};
+}
+
+// Whether a metric was added, or one that has it in it, which the page shows before.
+static bool is_added(const struct ncu *ncu, size_t launch, struct str name)
+{
+    char text[METRIC_BYTES], whole[NCU_NAME_BYTES];
+    bool is = strtab_find(&ncu->added, key_of(launch, name, text)) != 0;
+    for (unsigned i = 0; i < NCU_SPLITS; i++) {
+        struct str sum = ncu_whole_of(name, i, whole);
+        is = is || (sum.len && strtab_find(&ncu->added, key_of(launch, sum, text)));
+    }
+    return is;
+}
+
+// Takes a value once where values are summed: with --print-details all, each section that has a
 // metric shows it.
 static bool take_once(struct ncu *ncu, size_t launch, const struct ncu_target *target,
                       struct err *err)
 {
     char text[METRIC_BYTES];
-    struct str name = cell(ncu, ncu->at.metric);
-    int len = snprintf(text, sizeof text, "%zu %.*s", launch,
-                       (int)(name.len < METRIC_BYTES / 2 ? name.len : METRIC_BYTES / 2), name.at);
-    struct str key = {text, (size_t)len};
     str_id id;
-    if (target->adds && strtab_find(&ncu->added, key))
+    struct str name = cell(ncu, ncu->at.metric);
+    if (target->join == NCU_SUM && is_added(ncu, launch, name))
         return true;
     take_value(ncu, launch, target, cell(ncu, ncu->at.value));
-    return !target->adds || strtab_intern(&ncu->added, key, &id, err);
+    return target->join != NCU_SUM ||
+           strtab_intern(&ncu->added, key_of(launch, name, text), &id, err);
 }
 
 static bool take_metric(struct ncu *ncu, struct err *err)
@@ -204,8 +230,8 @@ static bool take_metric(struct ncu *ncu, struct err *err)
     ncu->profiles->metrics++;
     ncu->profiles->not_numbers += !ncu_number(text, '.', &value);
     ncu->not_by_comma += !ncu_number(text, ',', &value);
-    ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(text);
     struct ncu_target target = ncu_target_of(name, cell(ncu, ncu->at.unit));
+    note_comma(ncu, &target, text);
     return take_once(ncu, launch, &target, err);
 }
 
@@ -238,7 +264,7 @@ static bool take_launch(struct ncu *ncu, struct err *err)
         if (!ncu->is_metric[i])
             continue;
         ncu->profiles->not_numbers += str_equal(ncu->row.cells[i], STR("n/a"));
-        ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(ncu->row.cells[i]);
+        note_comma(ncu, &ncu->targets[i], ncu->row.cells[i]);
         take_value(ncu, launch, &ncu->targets[i], ncu->row.cells[i]);
     }
     return true;
@@ -258,6 +284,32 @@ static bool keep_names(struct ncu *ncu, struct arena *names, struct str **kept, 
     return *kept;
 }
 
+static bool has_whole(const struct strtab *sums, struct str name)
+{
+    char text[NCU_NAME_BYTES];
+    for (unsigned split = 0; split < NCU_SPLITS; split++) {
+        struct str whole = ncu_whole_of(name, split, text);
+        if (whole.len && strtab_find(sums, whole))
+            return true;
+    }
+    return false;
+}
+
+// Leaves out metrics that others have in them.
+static bool drop_parts(struct ncu *ncu, const struct str *names, size_t count, struct err *err)
+{
+    struct strtab sums;
+    str_id id;
+    bool ok = strtab_init(&sums, ncu->input->budget, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = ncu->targets[i].join != NCU_SUM || strtab_intern(&sums, names[i], &id, err);
+    for (size_t i = 0; ok && i < count; i++)
+        if (ncu->targets[i].join == NCU_SUM && has_whole(&sums, names[i]))
+            ncu->targets[i] = (struct ncu_target){0};
+    strtab_free(&sums);
+    return ok;
+}
+
 // The row after the names has the units.
 static bool take_units(struct ncu *ncu, struct err *err)
 {
@@ -271,8 +323,9 @@ static bool take_units(struct ncu *ncu, struct err *err)
     for (size_t i = 0; more && i < count; i++)
         ncu->targets[i] =
             ncu->is_metric[i] ? ncu_target_of(kept[i], cell(ncu, i)) : (struct ncu_target){0};
+    ok = more ? drop_parts(ncu, kept, count, err) : end;
     arena_free(&names);
-    return more || end;
+    return ok;
 }
 
 // --- the file -----------------------------------------------------------------------------------

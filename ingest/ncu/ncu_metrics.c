@@ -72,69 +72,70 @@ struct metric {
     const char *name;
     enum dimension dimension;
     enum profile_figure figure;
-    bool adds; // to others of the figure
+    enum ncu_join join;
 };
 
 static const struct metric metrics[] = {
     // details
-    {"Duration", TIME, PROFILE_DURATION_NS, false},
-    {"Compute (SM) Throughput", PERCENT, PROFILE_SM_PERCENT, false},
-    {"Compute (SM) [%]", PERCENT, PROFILE_SM_PERCENT, false},
-    {"SM [%]", PERCENT, PROFILE_SM_PERCENT, false},
-    {"SOL SM", PERCENT, PROFILE_SM_PERCENT, false},
-    {"Memory Throughput", PERCENT, PROFILE_MEMORY_PERCENT, false},
-    {"Memory [%]", PERCENT, PROFILE_MEMORY_PERCENT, false},
-    {"SOL Memory", PERCENT, PROFILE_MEMORY_PERCENT, false},
-    {"Memory Throughput", RATE, PROFILE_DRAM_BPS, false},
-    {"DRAM Throughput", PERCENT, PROFILE_DRAM_PERCENT, false},
-    {"SOL DRAM", PERCENT, PROFILE_DRAM_PERCENT, false},
-    {"Achieved Occupancy", PERCENT, PROFILE_OCCUPANCY_PERCENT, false},
-    {"Theoretical Occupancy", PERCENT, PROFILE_OCCUPANCY_LIMIT_PERCENT, false},
-    {"L1/TEX Hit Rate", PERCENT, PROFILE_L1_HIT_PERCENT, false},
-    {"L2 Hit Rate", PERCENT, PROFILE_L2_HIT_PERCENT, false},
-    {"Waves Per SM", NUMBER, PROFILE_WAVES, false},
-    {"Registers Per Thread", NUMBER, PROFILE_REGISTERS, false},
-    {"SM Frequency", FREQUENCY, PROFILE_CYCLES_HZ, false},
-    {"Tensor (All)", PERCENT, PROFILE_TENSOR_PERCENT, false},
-    {"Tensor", PERCENT, PROFILE_TENSOR_PERCENT, false},
+    {"Duration", TIME, PROFILE_DURATION_NS, NCU_LAST},
+    {"Compute (SM) Throughput", PERCENT, PROFILE_SM_PERCENT, NCU_LAST},
+    {"Compute (SM) [%]", PERCENT, PROFILE_SM_PERCENT, NCU_LAST},
+    {"SM [%]", PERCENT, PROFILE_SM_PERCENT, NCU_LAST},
+    {"SOL SM", PERCENT, PROFILE_SM_PERCENT, NCU_LAST},
+    {"Memory Throughput", PERCENT, PROFILE_MEMORY_PERCENT, NCU_LAST},
+    {"Memory [%]", PERCENT, PROFILE_MEMORY_PERCENT, NCU_LAST},
+    {"SOL Memory", PERCENT, PROFILE_MEMORY_PERCENT, NCU_LAST},
+    {"Memory Throughput", RATE, PROFILE_DRAM_BPS, NCU_LAST},
+    {"DRAM Throughput", PERCENT, PROFILE_DRAM_PERCENT, NCU_LAST},
+    {"SOL DRAM", PERCENT, PROFILE_DRAM_PERCENT, NCU_LAST},
+    {"Achieved Occupancy", PERCENT, PROFILE_OCCUPANCY_PERCENT, NCU_LAST},
+    {"Theoretical Occupancy", PERCENT, PROFILE_OCCUPANCY_LIMIT_PERCENT, NCU_LAST},
+    {"L1/TEX Hit Rate", PERCENT, PROFILE_L1_HIT_PERCENT, NCU_LAST},
+    {"L2 Hit Rate", PERCENT, PROFILE_L2_HIT_PERCENT, NCU_LAST},
+    {"Waves Per SM", NUMBER, PROFILE_WAVES, NCU_LAST},
+    {"Registers Per Thread", NUMBER, PROFILE_REGISTERS, NCU_LAST},
+    {"SM Frequency", FREQUENCY, PROFILE_CYCLES_HZ, NCU_LAST},
+    {"Tensor (All)", PERCENT, PROFILE_TENSOR_PERCENT, NCU_LARGEST},
+    {"Tensor", PERCENT, PROFILE_TENSOR_PERCENT, NCU_LARGEST},
     // raw
-    {"gpu__time_duration.sum", TIME, PROFILE_DURATION_NS, false},
-    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_SM_PERCENT, false},
+    {"gpu__time_duration.sum", TIME, PROFILE_DURATION_NS, NCU_LAST},
+    {"sm__throughput.avg.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_SM_PERCENT, NCU_LAST},
     {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", PERCENT,
-     PROFILE_MEMORY_PERCENT, false},
+     PROFILE_MEMORY_PERCENT, NCU_LAST},
     {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_DRAM_PERCENT,
-     false},
-    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_DRAM_PERCENT, false},
-    {"dram__bytes.sum.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_DRAM_PERCENT, false},
-    {"dram__bytes.sum", BYTES, PROFILE_DRAM_BYTES, false},
-    {"dram__bytes_read.sum", BYTES, PROFILE_DRAM_PARTS_BYTES, true},
-    {"dram__bytes_write.sum", BYTES, PROFILE_DRAM_PARTS_BYTES, true},
-    {"dram__bytes.sum.per_second", RATE, PROFILE_DRAM_BPS, false},
+     NCU_LAST},
+    {"dram__throughput.avg.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_DRAM_PERCENT, NCU_LAST},
+    {"dram__bytes.sum.pct_of_peak_sustained_elapsed", PERCENT, PROFILE_DRAM_PERCENT, NCU_LAST},
+    {"dram__bytes.sum", BYTES, PROFILE_DRAM_BYTES, NCU_LAST},
+    {"dram__bytes_read.sum", BYTES, PROFILE_DRAM_READ_BYTES, NCU_LAST},
+    {"dram__bytes_write.sum", BYTES, PROFILE_DRAM_WRITE_BYTES, NCU_LAST},
+    {"dram__bytes.sum.per_second", RATE, PROFILE_DRAM_BPS, NCU_LAST},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", PERCENT,
-     PROFILE_TENSOR_PERCENT, false},
+     PROFILE_TENSOR_PERCENT, NCU_LARGEST},
     {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", PERCENT,
-     PROFILE_TENSOR_PERCENT, false},
+     PROFILE_TENSOR_PERCENT, NCU_LARGEST},
     {"sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active", PERCENT,
-     PROFILE_TENSOR_PERCENT, false},
+     PROFILE_TENSOR_PERCENT, NCU_LARGEST},
     {"sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active", PERCENT,
-     PROFILE_TENSOR_PERCENT, false},
+     PROFILE_TENSOR_PERCENT, NCU_LARGEST},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", PERCENT, PROFILE_OCCUPANCY_PERCENT,
-     false},
-    {"sm__maximum_warps_per_active_cycle_pct", PERCENT, PROFILE_OCCUPANCY_LIMIT_PERCENT, false},
-    {"l1tex__t_sector_hit_rate.pct", PERCENT, PROFILE_L1_HIT_PERCENT, false},
-    {"lts__t_sector_hit_rate.pct", PERCENT, PROFILE_L2_HIT_PERCENT, false},
-    {"launch__waves_per_multiprocessor", NUMBER, PROFILE_WAVES, false},
-    {"launch__registers_per_thread", NUMBER, PROFILE_REGISTERS, false},
-    {"smsp__cycles_elapsed.avg.per_second", FREQUENCY, PROFILE_CYCLES_HZ, false},
-    {"sm__cycles_elapsed.avg.per_second", FREQUENCY, PROFILE_CYCLES_HZ, false},
+     NCU_LAST},
+    {"sm__maximum_warps_per_active_cycle_pct", PERCENT, PROFILE_OCCUPANCY_LIMIT_PERCENT, NCU_LAST},
+    {"l1tex__t_sector_hit_rate.pct", PERCENT, PROFILE_L1_HIT_PERCENT, NCU_LAST},
+    {"lts__t_sector_hit_rate.pct", PERCENT, PROFILE_L2_HIT_PERCENT, NCU_LAST},
+    {"launch__waves_per_multiprocessor", NUMBER, PROFILE_WAVES, NCU_LAST},
+    {"launch__registers_per_thread", NUMBER, PROFILE_REGISTERS, NCU_LAST},
+    {"smsp__cycles_elapsed.avg.per_second", FREQUENCY, PROFILE_CYCLES_HZ, NCU_LAST},
+    {"sm__cycles_elapsed.avg.per_second", FREQUENCY, PROFILE_CYCLES_HZ, NCU_LAST},
 };
 
-// Floating-point instructions per thread, and how many operations each is.
+// Floating-point instructions per thread, and how many operations each is. Those of half precision
+// are on two numbers, as ncu's own roofline counts them.
 static const struct {
     const char *op;
     double operations;
 } thread_ops[] = {{"fadd", 1}, {"fmul", 1}, {"ffma", 2}, {"dadd", 1},  {"dmul", 1},  {"dfma", 2},
-                  {"hadd", 1}, {"hmul", 1}, {"hfma", 2}, {"fadd2", 2}, {"fmul2", 2}, {"ffma2", 4}};
+                  {"hadd", 2}, {"hmul", 2}, {"hfma", 4}, {"fadd2", 2}, {"fmul2", 2}, {"ffma2", 4}};
 
 static bool cut_start(struct str *text, struct str start)
 {
@@ -158,7 +159,7 @@ static struct ncu_target adding(bool per_cycle, enum profile_figure sum, double 
         .known = true,
         .figure = (enum profile_figure)(per_cycle ? (int)sum - 1 : (int)sum),
         .factor = operations,
-        .adds = true,
+        .join = NCU_SUM,
     };
 }
 
@@ -178,6 +179,17 @@ static struct ncu_target operations_of(struct str name)
         if (str_equal(name, str_of(thread_ops[i].op)))
             return adding(per_cycle, PROFILE_FLOPS, thread_ops[i].operations);
     return (struct ncu_target){0};
+}
+
+struct str ncu_whole_of(struct str part, unsigned split, char text[NCU_NAME_BYTES])
+{
+    static const char *const splits[NCU_SPLITS] = {"_sparsity_", "_dst_"};
+    size_t at = str_find(part, str_of(splits[split])), end = str_find(part, STR(".sum"));
+    if (at == SIZE_MAX || end == SIZE_MAX || at > end || part.len >= NCU_NAME_BYTES)
+        return STR("");
+    memcpy(text, part.at, at);
+    memcpy(text + at, part.at + end, part.len - end);
+    return (struct str){text, at + part.len - end};
 }
 
 // --- stalls -------------------------------------------------------------------------------------
@@ -238,7 +250,7 @@ struct ncu_target ncu_target_of(struct str name, struct str unit_name)
                 .known = true,
                 .figure = metrics[i].figure,
                 .factor = metrics[i].dimension == NUMBER ? 1 : unit.factor,
-                .adds = metrics[i].adds,
+                .join = metrics[i].join,
             };
     struct ncu_target target = operations_of(name);
     if (!target.known)

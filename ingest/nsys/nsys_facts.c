@@ -8,11 +8,14 @@
 
 // --- time ---------------------------------------------------------------------------------------
 
+// After the events. Those of an export with --ts-normalize count from 1970 already.
 static bool read_start(struct nsys *nsys, struct err *err)
 {
     int64_t base_ns = VALUE_ABSENT;
     bool ok = rows_first(nsys->tables.database, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs",
                          &base_ns, err);
+    if (base_ns > 0 && trace_builder_last_ns(nsys->builder) >= base_ns)
+        base_ns = 0;
     trace_builder_base(nsys->builder, base_ns);
     return ok;
 }
@@ -166,6 +169,8 @@ static bool is_only_process(const struct nsys *nsys)
     return nsys->tables.input->part == FORMAT_WHOLE;
 }
 
+// The environment may be of a launcher and say less than a communicator, which may be of a few
+// ranks: the larger one is the job.
 static bool read_rank(struct nsys *nsys, struct err *err)
 {
     struct rank_walk mpi = {nsys, -1};
@@ -173,11 +178,13 @@ static bool read_rank(struct nsys *nsys, struct err *err)
     nccl_world(nsys->nccl, &nccl_rank, &nccl_size);
     if (!rows_each(nsys->tables.database, "MPI_RANKS", "globalTid rank", take_mpi, &mpi, err))
         return false;
-    rank = mpi.rank >= 0 ? mpi.rank : nccl_rank;
-    if (rank >= 0 && rank < nccl_size)
-        size = nccl_size;
+    rank = mpi.rank;
     if (rank < 0 && is_only_process(nsys) && !read_environment(nsys, &rank, &size, err))
         return false;
+    if (mpi.rank < 0 && nccl_size > size)
+        rank = nccl_rank;
+    if (rank < nccl_size && nccl_size > size)
+        size = nccl_size;
     if (rank >= 0)
         trace_builder_rank(nsys->builder, rank, size);
     return true;

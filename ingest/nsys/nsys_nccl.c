@@ -183,16 +183,18 @@ static struct communicator *find_communicator(struct nccl *nccl, int64_t id)
     return NULL;
 }
 
-// Creating a communicator reveals this process's rank in it.
-static void note_communicator(struct nccl *nccl, const int64_t values[NCCL_FIELDS])
+// Creating a communicator reveals this process's rank in it. A split gives the size and rank in the
+// parent; growing one gives no rank.
+static void note_communicator(struct nccl *nccl, struct str call, const int64_t values[NCCL_FIELDS])
 {
+    bool split = str_equal(call, STR("ncclCommSplit"));
     int64_t size = values[NCCL_RANKS], rank = values[NCCL_RANK];
-    if (size < 1 || rank < 0 || rank >= size || values[NCCL_COMMUNICATOR] == VALUE_ABSENT ||
-        nccl->communicator_count == MAX_COMMUNICATORS ||
-        find_communicator(nccl, values[NCCL_COMMUNICATOR]))
+    int64_t id = values[split ? NCCL_PARENT : NCCL_COMMUNICATOR];
+    if (size < 1 || rank < 0 || rank >= size || id == VALUE_ABSENT ||
+        str_equal(call, STR("ncclCommGrow")) || nccl->communicator_count == MAX_COMMUNICATORS ||
+        find_communicator(nccl, id))
         return;
-    nccl->communicators[nccl->communicator_count++] =
-        (struct communicator){values[NCCL_COMMUNICATOR], rank, size};
+    nccl->communicators[nccl->communicator_count++] = (struct communicator){id, rank, size};
 }
 
 bool nccl_range(struct nccl *nccl, const struct nccl_label *label, struct err *err)
@@ -201,7 +203,7 @@ bool nccl_range(struct nccl *nccl, const struct nccl_label *label, struct err *e
     if (!nccl_payload_read(&nccl->schemas, label->domain, label->payload, &payload))
         for (int i = 0; i < NCCL_FIELDS; i++)
             payload.values[i] = VALUE_ABSENT;
-    note_communicator(nccl, payload.values);
+    note_communicator(nccl, label->name, payload.values);
     enum operation operation = operation_of(label->name);
     if (operation == OTHER)
         return true;

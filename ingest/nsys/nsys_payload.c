@@ -5,6 +5,7 @@
 
 static const char *const field_names[NCCL_FIELDS] = {
     [NCCL_COMMUNICATOR] = "NCCL communicator ID",
+    [NCCL_PARENT] = "Parent NCCL communicator ID",
     [NCCL_BYTES] = "Message size [bytes]",
     [NCCL_RANKS] = "No. of ranks",
     [NCCL_RANK] = "Rank",

@@ -7,7 +7,8 @@
 
 enum nccl_field {
     NCCL_COMMUNICATOR,
-    NCCL_BYTES, // of one rank
+    NCCL_PARENT, // the communicator that was split
+    NCCL_BYTES,  // of one rank
     NCCL_RANKS,
     NCCL_RANK,
     NCCL_PEER,

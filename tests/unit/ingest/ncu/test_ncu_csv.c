@@ -231,10 +231,40 @@ static void instructions_are_summed_as_operations(void **state)
            &budget, &evidence);
     assert_figure(&evidence, 0, PROFILE_FLOPS_PER_CYCLE, 13);
     assert_figure(&evidence, 0, PROFILE_TENSOR_FLOPS, 150);
-    assert_figure(&evidence, 0, PROFILE_DRAM_PARTS_BYTES, 2.5e6);
+    assert_figure(&evidence, 0, PROFILE_DRAM_READ_BYTES, 5e5);
+    assert_figure(&evidence, 0, PROFILE_DRAM_WRITE_BYTES, 2e6);
     assert_int_equal(evidence.profiles.items[0].grid[0], 12);
     assert_int_equal(evidence.profiles.items[0].grid[1], 3);
     assert_int_equal(evidence.profiles.items[0].block[0], 256);
+    evidence_free(&evidence);
+}
+
+#define TENSOR "sm__ops_path_tensor_src_"
+
+// What the tensor pipe does in all and by instructions, and a list, which has no decimal commas.
+static void a_whole_comes_before_its_parts(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(
+        STR(WIDE("\"launch__tpc_enabled\",\"gpu__time_duration.sum\","
+                 "\"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active\","
+                 "\"sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active\","
+                 "\"" TENSOR "bf16_dst_fp32.sum\",\"" TENSOR "bf16_dst_fp32_sparsity_off.sum\","
+                 "\"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum\"") "\"\",\"us\",\"%\",\"%"
+                                                                            "\",\"\",\"\",\"\"\n"
+                                                                            "\"0\",\"1\",\"k\",\"("
+                                                                            "1, 1, 1)\",\"(1, 1, "
+                                                                            "1)\",\"0,1,2\",\"1,"
+                                                                            "234.56\",\"85\",\"0\","
+                                                                            "\"1000\",\"1000\","
+                                                                            "\"10\"\n"),
+        &budget, &evidence);
+    assert_figure(&evidence, 0, PROFILE_DURATION_NS, 1234560);
+    assert_figure(&evidence, 0, PROFILE_TENSOR_PERCENT, 85);
+    assert_figure(&evidence, 0, PROFILE_TENSOR_FLOPS, 1000);
+    assert_figure(&evidence, 0, PROFILE_FLOPS, 40);
     evidence_free(&evidence);
 }
 
@@ -247,14 +277,15 @@ static void what_two_sections_show_is_added_once(void **state)
     gather(STR("\"ID\",\"Process ID\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric "
                "Unit\","
                "\"Metric Value\"\n"
-               "\"0\",\"1\",\"a\",\"one\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"
-               "\"0\",\"1\",\"a\",\"one\",\"dram__bytes_write.sum\",\"byte\",\"2\"\n"
-               "\"0\",\"1\",\"a\",\"two\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"
-               "\"1\",\"1\",\"a\",\"two\",\"dram__bytes_read.sum\",\"byte\",\"5\"\n"),
+               "\"0\",\"1\",\"a\",\"one\",\"" TENSOR "fp8.sum\",\"\",\"5\"\n"
+               "\"0\",\"1\",\"a\",\"one\",\"" TENSOR "fp8_dst_fp32.sum\",\"\",\"4\"\n"
+               "\"0\",\"1\",\"a\",\"one\",\"" TENSOR "int8.sum\",\"\",\"2\"\n"
+               "\"0\",\"1\",\"a\",\"two\",\"" TENSOR "fp8.sum\",\"\",\"5\"\n"
+               "\"1\",\"1\",\"a\",\"two\",\"" TENSOR "fp8.sum\",\"\",\"5\"\n"),
            &budget, &evidence);
     assert_int_equal(evidence.profiles.count, 2);
-    assert_figure(&evidence, 0, PROFILE_DRAM_PARTS_BYTES, 7);
-    assert_figure(&evidence, 1, PROFILE_DRAM_PARTS_BYTES, 5);
+    assert_figure(&evidence, 0, PROFILE_TENSOR_FLOPS, 7); // a part is in the whole
+    assert_figure(&evidence, 1, PROFILE_TENSOR_FLOPS, 5);
     evidence_free(&evidence);
 }
 
@@ -382,6 +413,7 @@ int main(void)
         cmocka_unit_test(it_is_no_trace),
         cmocka_unit_test(figures_are_in_base_units_whatever_their_unit_was),
         cmocka_unit_test(instructions_are_summed_as_operations),
+        cmocka_unit_test(a_whole_comes_before_its_parts),
         cmocka_unit_test(what_two_sections_show_is_added_once),
         cmocka_unit_test(families_of_stalls_are_not_mixed),
         cmocka_unit_test(tables_follow_each_other_and_what_is_printed_between_is_skipped),

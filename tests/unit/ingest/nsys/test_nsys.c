@@ -44,7 +44,9 @@
     "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(1, 9, 0, 18, 'NCCL communicator ID', NULL)," \
     "(1, 9, 1, 22, 'Message size [bytes]', 8), (1, 9, 2, 5, 'Peer rank', 16),"                   \
     "(1, 8, 0, 18, 'NCCL communicator ID', NULL), (1, 8, 1, 5, 'No. of ranks', 8),"              \
-    "(1, 8, 2, 5, 'Rank', 12);"
+    "(1, 8, 2, 5, 'Rank', 12), (1, 7, 0, 18, 'NCCL communicator ID', NULL),"                     \
+    "(1, 7, 1, 18, 'Parent NCCL communicator ID', 8), (1, 7, 2, 5, 'No. of ranks', 16),"         \
+    "(1, 7, 3, 5, 'Rank', 20);"
 // Hexadecimal: domain 1, schema 9 or 8, 24 bytes; communicator 0xAB, then 4096 bytes or 4 ranks.
 #define HEAD_OF(schema)                \
     "01000000"                         \
@@ -53,6 +55,15 @@
     "3800000000000000"
 #define MESSAGE                           \
     "x'" HEAD_OF("09") "AB00000000000000" \
+                       "0010000000000000" \
+                       "0200000000000000'"
+// 0xCD from 0xAB, of 4 ranks.
+#define SPLIT                             \
+    "x'" HEAD_OF("07") "CD00000000000000" \
+                       "AB00000000000000" \
+                       "0400000003000000'"
+#define OF_SPLIT                          \
+    "x'" HEAD_OF("09") "CD00000000000000" \
                        "0010000000000000" \
                        "0200000000000000'"
 #define MADE                              \
@@ -463,6 +474,24 @@ static void a_kernel_of_nccl_has_the_size_of_its_range(void **state)
     foreign_close(&file);
 }
 
+static void a_communicator_that_was_split_off_has_an_unknown_size(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
+                            CALL("30", "35", T0, "5") NCCL("1", "2", "ncclCommSplit", SPLIT)
+                                NCCL("20", "40", "ncclAllGather", OF_SPLIT));
+    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+    assert_non_null(collective);
+    assert_true(str_equal(trace_text(trace, collective->group), STR("0xcd")));
+    assert_int_equal(collective->group_size, VALUE_ABSENT);
+    assert_int_equal(collective->out_elems, VALUE_ABSENT);
+    assert_int_equal(trace->job.rank, 3); // of the parent
+    assert_int_equal(trace->job.world_size, 4);
+    foreign_close(&file);
+}
+
 #define TWO_EXCHANGES                                                                       \
     STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")                 \
         CALL("30", "35", T0, "5") NCCL("10", "11", "ncclGroupStart", "NULL")                \
@@ -647,6 +676,7 @@ int main(void)
         cmocka_unit_test(ranges_have_domains_threads_and_ends),
         cmocka_unit_test(huge_texts_are_cut),
         cmocka_unit_test(a_kernel_of_nccl_has_the_size_of_its_range),
+        cmocka_unit_test(a_communicator_that_was_split_off_has_an_unknown_size),
         cmocka_unit_test(a_group_of_calls_is_one_kernel),
         cmocka_unit_test(a_send_knows_its_peer),
         cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
