@@ -10,6 +10,8 @@
 struct metric {
     int64_t list, index;
     str_id name;
+    bool clock;  // named "[MHz]", but in Hz
+    bool per_ms; // named per second
 };
 
 enum { MAX_METRICS = 4096 };
@@ -28,19 +30,36 @@ static int by_number(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
+// "IB: Bytes sent (bytes/s)" of what counts "bytes/ms".
+static bool name_metric(struct metrics *metrics, struct str name, struct str unit,
+                        struct metric *metric, struct err *err)
+{
+    char text[256];
+    metric->clock = str_contains_nocase(name, STR("[mhz]"));
+    metric->per_ms = str_ends_with(unit, STR("/ms"));
+    if (unit.len && name.len + unit.len + sizeof " ()" <= sizeof text) {
+        snprintf(text, sizeof text, "%.*s (%.*s%s)", (int)name.len, name.at,
+                 (int)(metric->per_ms ? unit.len - 2 : unit.len), unit.at,
+                 metric->per_ms ? "s" : "");
+        name = str_of(text);
+    }
+    return trace_builder_text(metrics->nsys->builder, name, ERR_NO_POS, &metric->name, err);
+}
+
 static bool take_metric(void *context, const struct rows *rows, struct err *err)
 {
     struct metrics *metrics = context;
     struct metric *metric = &metrics->at[metrics->count];
-    struct str name;
+    struct str name, unit = STR("");
     if (metrics->count == MAX_METRICS || !rows_i64(rows, 0, &metric->list) ||
         !rows_i64(rows, 1, &metric->index) || !rows_text(rows, 2, &name))
         return true;
     metrics->count++;
-    return trace_builder_text(metrics->nsys->builder, name, ERR_NO_POS, &metric->name, err);
+    (void)rows_text(rows, 3, &unit); // or it has none
+    return name_metric(metrics, name, unit, metric, err);
 }
 
-// Columns: list, number, name.
+// Columns: list, number, name, unit.
 static bool load_metrics(struct metrics *metrics, const char *table, const char *columns,
                          struct err *err)
 {
@@ -63,6 +82,17 @@ static const struct metric *find_metric(struct metrics *metrics, int64_t list, i
     const struct metric *found = bsearch(&key, metrics->at, metrics->count, sizeof key, by_number);
     metrics->last = found ? (uint32_t)(found - metrics->at) : metrics->last;
     return found;
+}
+
+// Versions up to 2025 store clocks of 2^31 Hz and more as signed numbers of 32 bits; a later one
+// may well have the MHz that their names say.
+static double value_of(const struct metric *metric, double value)
+{
+    if (metric->per_ms)
+        return value * 1000;
+    if (metric->clock && value < 0 && value >= -0x1p31)
+        value += 0x1p32;
+    return metric->clock && value >= 1e6 ? value / 1e6 : value;
 }
 
 // --- GPUs ---------------------------------------------------------------------------------------
@@ -88,6 +118,7 @@ static bool take_gpu_sample(void *context, const struct rows *rows, struct err *
         !nsys_gpus_used(walk->nsys, record.pid.number))
         return true;
     record.name = metric->name;
+    record.value = value_of(metric, record.value);
     return trace_builder_count(walk->nsys->builder, &record, err);
 }
 
@@ -95,15 +126,16 @@ static bool read_gpus(struct nsys *nsys, struct metrics *metrics, struct err *er
 {
     struct gpu_walk walk = {.nsys = nsys, .metrics = metrics};
     return nsys_gpus_read(nsys, &walk.gpus, err) &&
-           load_metrics(metrics, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", err) &&
+           load_metrics(metrics, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName unit",
+                        err) &&
            table_reader_each(&nsys->tables, "GPU_METRICS", GPU_COLUMNS, take_gpu_sample, &walk,
                              err);
 }
 
 // --- network cards ------------------------------------------------------------------------------
 
-#define NIC_COLUMNS "start globalId metricsListId metricsIdx value"
-enum { NIC_START, NIC, NIC_LIST, NIC_METRIC, NIC_VALUE };
+#define NIC_COLUMNS "start globalId portId metricsListId metricsIdx value"
+enum { NIC_START, NIC, NIC_PORT, NIC_LIST, NIC_METRIC, NIC_VALUE };
 
 enum { MAX_NICS = 256 };
 
@@ -153,6 +185,19 @@ static bool name_nic(const struct nic_walk *nics, int64_t global, str_id *name, 
     return trace_builder_text(nics->nsys->builder, str_of(text), ERR_NO_POS, name, err);
 }
 
+// "mlx5_0 port 1"; that of a card with one port is 0.
+static bool name_port(const struct nic_walk *nics, int64_t port, str_id *name, struct err *err)
+{
+    char text[128];
+    struct trace_builder *builder = nics->nsys->builder;
+    struct str card = strtab_get(trace_builder_strings(builder), *name);
+    if (port <= 0)
+        return true;
+    snprintf(text, sizeof text, "%.*s port %" PRId64, card.len < 64 ? (int)card.len : 64, card.at,
+             port);
+    return trace_builder_text(builder, str_of(text), ERR_NO_POS, name, err);
+}
+
 static bool take_nic_sample(void *context, const struct rows *rows, struct err *err)
 {
     const struct nic_walk *nics = context;
@@ -163,7 +208,9 @@ static bool take_nic_sample(void *context, const struct rows *rows, struct err *
     if (record.time_ns < 0 || !metric || !rows_f64(rows, NIC_VALUE, &record.value))
         return true;
     record.key = metric->name;
+    record.value = value_of(metric, record.value);
     return name_nic(nics, rows_i64_or(rows, NIC, -1), &record.name, err) &&
+           name_port(nics, rows_i64_or(rows, NIC_PORT, 0), &record.name, err) &&
            trace_builder_count(nics->nsys->builder, &record, err);
 }
 
@@ -173,8 +220,8 @@ static bool read_nics(struct nsys *nsys, struct metrics *metrics, struct err *er
     struct nic_walk nics = {.nsys = nsys, .metrics = metrics};
     return rows_each(database, "NIC_ID_MAP", "globalId nicId", take_nic, &nics, err) &&
            rows_each(database, "TARGET_INFO_NIC_INFO", "nicId name", take_nic_name, &nics, err) &&
-           load_metrics(metrics, "TARGET_INFO_NETWORK_METRICS", "metricsListId metricsIdx name",
-                        err) &&
+           load_metrics(metrics, "TARGET_INFO_NETWORK_METRICS",
+                        "metricsListId metricsIdx name unit", err) &&
            table_reader_each(&nsys->tables, "NET_NIC_METRIC", NIC_COLUMNS, take_nic_sample, &nics,
                              err);
 }

@@ -174,6 +174,12 @@ static void units_follow_from_names(void **state)
         {"sm__inst_executed.sum.per_second", "1/s"},
         {"GPU 0 Utilization: GPU Utilization", "share"},
         {"Memory Bandwidth (GB/s)", "GB/s"},
+        {"mlx5_0: IB: Bytes sent (bytes/s)", "bytes/s"},
+        {"mlx5_0: IB: Packets sent (packets/s)", "packets/s"},
+        {"mlx5_0: IB: Send waits (ticks/s)", "ticks/s"},
+        {"Compute Warps in Flight [Avg Warps per Cycle]", "per cycle"},
+        {"sm__inst_executed.avg.per_cycle_active", "per cycle"},
+        {"GPC Clock Frequency [MHz]", "MHz"},
         {"SQ_WAVES", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

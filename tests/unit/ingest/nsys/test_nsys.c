@@ -584,6 +584,55 @@ static void devices_have_the_ordinals_of_the_process(void **state)
     foreign_close(&file);
 }
 
+#define METRICS                                                                            \
+    "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId, metricId, metricName);"                  \
+    "INSERT INTO TARGET_INFO_GPU_METRICS VALUES(256, 0, 'GPC Clock Frequency [MHz]');"     \
+    "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"                        \
+    "INSERT INTO GPU_METRICS VALUES(10, 256, 0, 1980000000), (20, 256, 0, -1768172296), "  \
+    "(30, 256, 0, 0), (40, 256, 0, 1755);"                                                 \
+    "CREATE TABLE NIC_ID_MAP(nicId, globalId); INSERT INTO NIC_ID_MAP VALUES(0, 77);"      \
+    "CREATE TABLE TARGET_INFO_NIC_INFO(nicId, name);"                                      \
+    "INSERT INTO TARGET_INFO_NIC_INFO VALUES(0, 'mlx5_0');"                                \
+    "CREATE TABLE TARGET_INFO_NETWORK_METRICS(metricsListId, metricsIdx, name, unit);"     \
+    "INSERT INTO TARGET_INFO_NETWORK_METRICS VALUES(0, 6, 'IB: Bytes sent', 'bytes/ms'), " \
+    "(0, 7, 'Packet size', 'bytes'), (0, 8, 'Other', NULL);"                               \
+    "CREATE TABLE NET_NIC_METRIC(start, globalId, portId, metricsListId, metricsIdx, "     \
+    "value);"                                                                              \
+    "INSERT INTO NET_NIC_METRIC VALUES(10, 77, 0, 0, 6, 50000000), (10, 77, 1, 0, 6, 3), " \
+    "(10, 77, 0, 0, 7, 4096), (10, 77, 0, 0, 8, 5);"
+
+// The values of a counter: "1980 2526.795".
+static void assert_counted(const struct trace *trace, const char *name, const char *key,
+                           const char *expected)
+{
+    struct buf out = {0};
+    for (uint32_t i = 0; i < trace->counter_count; i++) {
+        const struct counter *counter = &trace->counters[i];
+        if (!str_equal(trace_text(trace, counter->name), str_of(name)) ||
+            !str_equal(trace_text(trace, counter->key), str_of(key)))
+            continue;
+        for (uint32_t at = 0; at < counter->count; at++)
+            buf_printf(&out, "%s%.10g", at ? " " : "",
+                       trace->counter_samples[counter->first + at].value);
+    }
+    buf_putc(&out, '\0');
+    assert_string_equal(out.at, expected);
+    buf_free(&out);
+}
+
+static void counters_have_the_units_that_are_said(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(&file, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") METRICS);
+    assert_counted(trace, "GPC Clock Frequency [MHz]", "", "1980 2526.795 0 1755");
+    assert_counted(trace, "mlx5_0", "IB: Bytes sent (bytes/s)", "5e+10");
+    assert_counted(trace, "mlx5_0 port 1", "IB: Bytes sent (bytes/s)", "3000");
+    assert_counted(trace, "mlx5_0", "Packet size (bytes)", "4096");
+    assert_counted(trace, "mlx5_0", "Other", "5");
+    foreign_close(&file);
+}
+
 static void only_the_rank_is_taken_from_the_environment(void **state)
 {
     (void)state;
@@ -681,6 +730,7 @@ int main(void)
         cmocka_unit_test(a_send_knows_its_peer),
         cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
         cmocka_unit_test(devices_have_the_ordinals_of_the_process),
+        cmocka_unit_test(counters_have_the_units_that_are_said),
         cmocka_unit_test(only_the_rank_is_taken_from_the_environment),
         cmocka_unit_test(what_recorded_it_is_a_setting),
         cmocka_unit_test(a_report_is_answered_with_the_command_that_exports_it),
