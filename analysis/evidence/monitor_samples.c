@@ -28,14 +28,15 @@ enum kind {
 struct walk {
     const struct sample_series *series[FIGURES]; // NULL: none
     size_t next[FIGURES];
-    double before[2]; // violation times of the moment before, NAN without one
-    int64_t before_ns;
+    double energy;           // the last, NAN without one
+    struct sample before[2]; // the last violation times, NAN without one
 };
 
 // All that is known of one moment, NAN where nothing is.
 struct moment {
     int64_t time_ns;
     double values[FIGURES];
+    bool old; // a sample that came again
 };
 
 static struct walk walk_of(const struct sample_set *set, uint32_t index)
@@ -53,8 +54,19 @@ static struct walk walk_of(const struct sample_set *set, uint32_t index)
                    [HEAT_VIOLATION] = gpu.violations[1],
                    [POWER_TIME] = gpu.violated_s[0],
                    [HEAT_TIME] = gpu.violated_s[1]},
-        .before = {NAN, NAN},
+        .energy = NAN,
+        .before = {{0, NAN}, {0, NAN}},
     };
+}
+
+// A GPU always uses energy: where that is the same, an exporter was asked before it sampled again,
+// and no sum of then says what came since.
+static void drop_old(struct walk *walk, struct moment *moment)
+{
+    double energy = moment->values[ENERGY];
+    moment->old = energy == walk->energy;
+    walk->energy = isnan(energy) ? walk->energy : energy;
+    moment->values[ENERGY] = moment->old ? NAN : energy;
 }
 
 static bool next_moment(struct walk *walk, struct moment *moment)
@@ -75,6 +87,8 @@ static bool next_moment(struct walk *walk, struct moment *moment)
                    series->at[walk->next[i]].time_ns == moment->time_ns;
         moment->values[i] = has ? series->at[walk->next[i]++].value : NAN;
     }
+    if (any)
+        drop_old(walk, moment);
     return any;
 }
 
@@ -85,32 +99,37 @@ struct held {
     unsigned bits;
 };
 
-// A sum of seconds that grew since the moment before.
+// A sum of seconds that grew since it was last known.
 static double grown_share(struct walk *walk, const struct moment *moment, unsigned which)
 {
-    double now = moment->values[POWER_TIME + which], before = walk->before[which];
-    double span_s = ((double)moment->time_ns - (double)walk->before_ns) / 1e9;
-    walk->before[which] = now;
-    return now >= before && span_s > 0 ? fmin((now - before) / span_s, 1) : NAN;
+    double now = moment->values[POWER_TIME + which];
+    struct sample before = walk->before[which];
+    if (isnan(now) || moment->old)
+        return NAN;
+    double span_s = ((double)moment->time_ns - (double)before.time_ns) / 1e9;
+    walk->before[which] = (struct sample){moment->time_ns, now};
+    return now >= before.value && span_s > 0 ? fmin((now - before.value) / span_s, 1) : NAN;
 }
 
 static struct held held_at(struct walk *walk, const struct moment *moment)
 {
     static const unsigned bits[2] = {SAMPLE_THROTTLE_POWER, SAMPLE_THROTTLE_HEAT};
     double reasons = moment->values[THROTTLE];
+    bool whole = reasons >= 0 && reasons < 4294967296.0, measured = false;
     struct held held = {NAN, 0};
     for (unsigned i = 0; i < 2; i++) {
         double percent = moment->values[POWER_VIOLATION + i];
         double grown = grown_share(walk, moment, i);
-        double share = percent >= 0 && percent <= 100 ? percent / 100 : grown;
+        bool is_share = percent >= 0 && percent <= 100;
+        double share = is_share ? percent / 100 : grown;
+        measured = measured || is_share;
         held.bits |= share > 0 ? bits[i] : 0;
         held.share = fmax(held.share, share);
     }
-    walk->before_ns = moment->time_ns;
     if (isnan(reasons))
         return held;
-    bool whole = reasons >= 0 && reasons < 4294967296.0;
-    return (struct held){monitor_is_throttled(reasons), whole ? (unsigned)reasons : 0};
+    double share = measured ? held.share : monitor_is_throttled(reasons);
+    return (struct held){share, whole ? (unsigned)reasons : 0};
 }
 
 // --- rows ---------------------------------------------------------------------------------------

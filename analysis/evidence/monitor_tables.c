@@ -190,18 +190,15 @@ static void row_throttling(const struct monitor_gpu *device, struct row *row)
     row_word(row, MONITORS_THROTTLE_REASON, monitor_main_reason(counts));
 }
 
-// Throttling where violations are shares of the time instead of bits.
-static void row_violations(const struct monitor *monitor, uint32_t index, struct row *row)
+// Throttling as shares of the time. Bits beside them only say that there was any at all.
+static void row_violations(const struct monitor_gpu *device, struct row *row)
 {
-    static const struct {
-        enum sample_metric metric;
-        const char *word;
-    } violations[] = {{SAMPLE_POWER_VIOLATION, "power cap"}, {SAMPLE_THERMAL_VIOLATION, "heat"}};
+    static const char *const words[] = {"power cap", "heat"};
     double most = (double)NAN;
     const char *word = NULL;
     for (size_t i = 0; i < 2; i++) {
-        double share = mean(MONITOR_FIRST_OF(monitor->set, index, violations[i].metric)) / 100;
-        word = share > 0 && !(share <= most) ? violations[i].word : word;
+        double share = mean(device->violations[i]) / 100;
+        word = share > 0 && !(share <= most) ? words[i] : word;
         most = fmax(most, share);
     }
     row_f64_if(row, MONITORS_THROTTLED_SHARE, most >= 0 && most <= 1, most);
@@ -328,10 +325,10 @@ static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
     row_bytes(&row, MONITORS_MEMORY_BYTES, highest(device.memory));
     row_bytes(&row, MONITORS_CAPACITY_BYTES,
               highest(MONITOR_FIRST_OF(monitor->set, index, SAMPLE_MEMORY_TOTAL)));
-    if (device.throttle)
-        row_throttling(&device, &row);
+    if (device.violations[0] || device.violations[1])
+        row_violations(&device, &row);
     else
-        row_violations(monitor, index, &row);
+        row_throttling(&device, &row);
     return row_end(&row, monitor->report, err);
 }
 
@@ -357,19 +354,26 @@ static double mean_until(struct cursor *cursor, int64_t end_ns, bool throttled)
 }
 
 struct cursors {
-    struct cursor utilization, power, clock, temperature, memory, throttle;
+    struct cursor utilization, power, clock, temperature, memory, throttle, violations[2];
 };
+
+static double throttled_until(struct cursors *cursors, int64_t end_ns)
+{
+    double bits = mean_until(&cursors->throttle, end_ns, true);
+    double percent = fmax(mean_until(&cursors->violations[0], end_ns, false),
+                          mean_until(&cursors->violations[1], end_ns, false));
+    return percent >= 0 && percent <= 100 ? percent / 100 : bits;
+}
 
 static bool add_piece(const struct monitor *monitor, const struct sample_identity *is,
                       struct cursors *cursors, const int64_t times[2], struct err *err)
 {
     struct row row = {.desc = &table_monitor_series};
     const double utilization = mean_until(&cursors->utilization, times[1], false);
-    const double values[] = {mean_until(&cursors->power, times[1], false),
-                             mean_until(&cursors->clock, times[1], false),
-                             mean_until(&cursors->temperature, times[1], false),
-                             mean_until(&cursors->memory, times[1], false),
-                             mean_until(&cursors->throttle, times[1], true)};
+    const double values[] = {
+        mean_until(&cursors->power, times[1], false), mean_until(&cursors->clock, times[1], false),
+        mean_until(&cursors->temperature, times[1], false),
+        mean_until(&cursors->memory, times[1], false), throttled_until(cursors, times[1])};
     bool any = !isnan(utilization);
     row_text(&row, MONITOR_SERIES_FILE, monitor->file);
     row_text_if(&row, MONITOR_SERIES_HOST, is->host.len, is->host);
@@ -387,8 +391,13 @@ static bool add_piece(const struct monitor *monitor, const struct sample_identit
 static bool add_series(const struct monitor *monitor, uint32_t index, size_t rows, struct err *err)
 {
     struct monitor_gpu device = monitor_gpu_of(monitor->set, index);
-    struct cursors cursors = {{device.utilization, 0}, {device.power, 0},  {device.clock, 0},
-                              {device.temperature, 0}, {device.memory, 0}, {device.throttle, 0}};
+    struct cursors cursors = {.utilization = {device.utilization, 0},
+                              .power = {device.power, 0},
+                              .clock = {device.clock, 0},
+                              .temperature = {device.temperature, 0},
+                              .memory = {device.memory, 0},
+                              .throttle = {device.throttle, 0},
+                              .violations = {{device.violations[0], 0}, {device.violations[1], 0}}};
     int64_t span_ns = monitor->end_ns - monitor->begin_ns;
     for (size_t i = 0; i < rows; i++) {
         double from = (double)span_ns * (double)i / (double)rows;

@@ -12,8 +12,8 @@
 struct monitor_gpu {
     const struct sample_device *at;
     const struct sample_series *utilization, *power, *energy, *clock, *rated, *temperature, *memory;
-    const struct sample_series *throttle;      // bits; else
-    const struct sample_series *violations[2]; // shares of the time: power, heat; else
+    const struct sample_series *throttle;      // bits: how much, where there are no shares
+    const struct sample_series *violations[2]; // shares of the time: power, heat
     const struct sample_series *violated_s[2]; // the same as sums since some start
 };
 

@@ -278,6 +278,67 @@ static void samples_are_rows_of_a_gpu_and_time_with_sums_as_shares(void **state)
     assert_true(table_f64(table, 4, MONITOR_SAMPLES_CLOCK_MHZ, 0) == 1980);
 }
 
+// An exporter that samples each 30 s is asked each 5 s; the GPU takes 400 W, half of them
+// throttled.
+static void a_sum_that_comes_again_is_an_old_sample(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i <= 12; i++) {
+        record(f, device, SAMPLE_POWER, 5 * i, 400);
+        record(f, device, SAMPLE_ENERGY, 5 * i, 12000 * (i / 6));
+        record(f, device, SAMPLE_POWER_VIOLATION_TIME, 5 * i, 15 * (i / 6));
+    }
+    const struct table *table = table_of(f, "monitor_samples");
+    assert_int_equal(table->row_count, 13);
+    for (size_t row = 0; row < table->row_count; row++) {
+        bool sampled = row % 6 == 0;
+        assert_int_equal(table_cell(table, row, MONITOR_SAMPLES_ENERGY_J)->null, !sampled);
+        assert_int_equal(table_cell(table, row, MONITOR_SAMPLES_THROTTLED_SHARE)->null,
+                         !sampled || row == 0);
+        assert_true(table_f64(table, row, MONITOR_SAMPLES_POWER_W, 0) == 400);
+    }
+    assert_true(table_f64(table, 6, MONITOR_SAMPLES_ENERGY_J, 0) == 12000);
+    assert_true(table_f64(table, 6, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.5);
+    assert_true(table_f64(table, 12, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.5);
+}
+
+static void a_sum_grows_since_it_was_last_known(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i <= 4; i++) {
+        record(f, device, SAMPLE_POWER, 5 * i, 400);
+        if (i % 2 == 0)
+            record(f, device, SAMPLE_THERMAL_VIOLATION_TIME, 5 * i, i);
+    }
+    const struct table *table = table_of(f, "monitor_samples");
+    assert_true(table_cell(table, 1, MONITOR_SAMPLES_THROTTLED_SHARE)->null);
+    assert_true(table_f64(table, 2, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.2);
+    assert_true(table_f64(table, 4, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.2);
+}
+
+// As amd-smi metric has them: a violation of 1 % of the time is active.
+static void where_shares_are_known_bits_are_only_reasons(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    static const double percent[] = {50, 25, 0, 0};
+    for (int i = 0; i < 4; i++) {
+        record(f, device, SAMPLE_POWER_VIOLATION, i, percent[i]);
+        record(f, device, SAMPLE_THROTTLE_REASONS, i, percent[i] > 0 ? SAMPLE_THROTTLE_POWER : 0);
+    }
+    assert_true(figure(f, 0, MONITORS_THROTTLED_SHARE) == 0.1875);
+    assert_true(table_is(table_of(f, "monitors"), 0, MONITORS_THROTTLE_REASON, STR("power cap")));
+    const struct table *samples = table_of(f, "monitor_samples");
+    assert_true(table_f64(samples, 1, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.25);
+    assert_int_equal(table_i64(samples, 1, MONITOR_SAMPLES_THROTTLE_BITS, 0),
+                     SAMPLE_THROTTLE_POWER);
+    assert_true(table_f64(samples, 2, MONITOR_SAMPLES_THROTTLED_SHARE, 1) == 0);
+    const struct table *series = table_of(f, "monitor_series");
+    assert_true(table_cell(series, 0, MONITOR_SERIES_THROTTLED_SHARE)->f == 0.5);
+}
+
 static void a_clock_that_stays_below_the_rated_one_is_pinned(void **state)
 {
     struct fixture *f = *state;
@@ -307,6 +368,9 @@ int main(void)
         TEST(the_pieces_hold_every_sample_once),
         TEST(a_single_moment_has_no_curve),
         TEST(samples_are_rows_of_a_gpu_and_time_with_sums_as_shares),
+        TEST(a_sum_that_comes_again_is_an_old_sample),
+        TEST(a_sum_grows_since_it_was_last_known),
+        TEST(where_shares_are_known_bits_are_only_reasons),
         TEST(a_clock_that_stays_below_the_rated_one_is_pinned),
         TEST(a_column_without_values_gives_way_to_the_next),
         TEST(assumed_times_give_no_duration_and_no_energy),
