@@ -297,29 +297,46 @@ static void give_back_room(struct budget *budget, struct sample_series *series)
     series->cap = series->count;
 }
 
-// Of a series by time: what two answers about one time have in common counts once.
-static void drop_repeated(struct sample_series *series)
+// Of a series by time: what two answers about one time have in common counts once. How many were
+// dropped.
+static size_t drop_repeated(struct sample_series *series)
 {
-    size_t kept = 1;
-    for (size_t i = 1; i < series->count; i++)
+    size_t kept = series->count > 0, count = series->count;
+    for (size_t i = 1; i < count; i++)
         if (by_time(&series->at[i], &series->at[kept - 1]) != 0)
             series->at[kept++] = series->at[i];
     series->count = kept;
+    return count - kept;
+}
+
+// A device has no more rows than the series with the most samples.
+static void count_rows(struct sample_set *set, uint32_t device)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < SAMPLE_METRICS; i++) {
+        const struct sample_series *series = samples_of(set, device, (enum sample_metric)i);
+        uint64_t rows = series ? series->count + series->missing : 0;
+        most = rows > most ? rows : most;
+    }
+    if (most && most < set->devices[device].rows)
+        set->devices[device].rows = (uint32_t)most;
 }
 
 void samples_settle(struct evidence *evidence)
 {
     struct sample_set *set = &evidence->samples;
+    size_t dropped = 0;
     for (size_t i = 0; i < set->series_count; i++) {
         struct sample_series *series = &set->series[i];
         uint64_t backward = count_backward(series);
         set->backward += backward;
         if (backward)
             qsort(series->at, series->count, sizeof *series->at, by_time);
-        if (set->clock == SAMPLE_CLOCK_UTC && series->count)
-            drop_repeated(series);
+        dropped += set->clock == SAMPLE_CLOCK_UTC ? drop_repeated(series) : 0;
         give_back_room(evidence->budget, series);
     }
+    for (uint32_t i = 0; dropped && i < set->device_count; i++)
+        count_rows(set, i);
 }
 
 // --- the set ------------------------------------------------------------------------------------

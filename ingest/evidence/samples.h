@@ -126,7 +126,7 @@ struct sample_identity {
 
 struct sample_device {
     struct sample_identity is;
-    uint32_t rows;                   // that were read of it
+    uint32_t rows;                   // that were read of it, but for those that come again
     uint32_t failed_rows;            // of those: that it is lost or needs a reset
     uint32_t series[SAMPLE_METRICS]; // 1 + index; 0 none
 };

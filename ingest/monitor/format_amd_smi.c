@@ -9,10 +9,13 @@
 
 #define VIOLATION(word, bit) \
     MONITOR_COLUMN(word "_violation_status", MONITOR_REASON, SAMPLE_THROTTLE_REASONS, NULL, bit)
+#define HEAT(word) \
+    MONITOR_COLUMN(word "_violation_activity", MONITOR_HEAT, SAMPLE_THERMAL_VIOLATION, NULL, 0)
 
-#define IDENTITY                                                                           \
-    MONITOR_SAYS("timestamp", TIME), MONITOR_SAYS("gpu", INDEX), MONITOR_SAYS("xcp", XCP), \
-        MONITOR_SAYS("hostname", HOST), MONITOR_SAYS("uuid", UUID), MONITOR_SAYS("bdf", BUS_ID)
+#define IDENTITY                                                                                 \
+    MONITOR_SAYS("timestamp", TIME), MONITOR_SAYS("gpu", INDEX), MONITOR_SAYS("xcp", XCP),       \
+        MONITOR_SAYS("hostname", HOST), MONITOR_SAYS("uuid", UUID), MONITOR_SAYS("bdf", BUS_ID), \
+        MONITOR_SAYS("pid", NO_GPU)
 
 static const struct monitor_column metric_columns[] = {
     IDENTITY,
@@ -47,7 +50,10 @@ static const struct monitor_column metric_columns[] = {
     MONITOR_IS("total_correctable_count", ECC_CORRECTED, NULL),
     MONITOR_IS("total_uncorrectable_count", ECC_UNCORRECTED, NULL),
     MONITOR_IS("ppt_violation_activity", POWER_VIOLATION, NULL),
-    MONITOR_IS("socket_thermal_violation_activity", THERMAL_VIOLATION, NULL),
+    HEAT("prochot"),
+    HEAT("socket_thermal"),
+    HEAT("vr_thermal"),
+    HEAT("hbm_thermal"),
     MONITOR_COLUMN("throttle_status", MONITOR_REASON, SAMPLE_THROTTLE_REASONS, NULL,
                    SAMPLE_THROTTLE_HARDWARE),
     VIOLATION("ppt", SAMPLE_THROTTLE_POWER),
@@ -117,6 +123,21 @@ static bool starts_header(const struct monitor_cells *cells)
     return gpu < cells->count && str_equal(cells->at[gpu], STR("gpu"));
 }
 
+// By default amd-smi monitor writes GB since ROCm 6.4, under the names of what are MB before that
+// and with -v: MB are whole, and GB always have a point.
+static void find_gigabytes(struct monitor_table *table)
+{
+    struct sample_column *noted = table->input->evidence->samples.columns;
+    for (size_t i = 0; i < table->place_count; i++) {
+        struct monitor_place *place = &table->places[i];
+        struct str cell = table->cells.at[place->cell];
+        if (place->scale.dimension != SAMPLE_BYTES || !memchr(cell.at, '.', cell.len))
+            continue;
+        monitor_unit(STR("GB"), &place->scale);
+        noted[place->column->metric].unit = place->scale.factor;
+    }
+}
+
 // Old versions write lists without quotes, which makes rows too wide.
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
@@ -128,6 +149,8 @@ static bool take(struct monitor_table *table, const struct str *text, struct err
         monitor_join_lists(cells);
         table->input->evidence->samples.wide_rows += cells->count == table->width;
     }
+    if (table->dialect == &of_monitor && cells->count == table->width)
+        find_gigabytes(table);
     return monitor_take_row(table, err);
 }
 

@@ -9,6 +9,7 @@ static const struct monitor_column columns[] = {
     MONITOR_SAYS("TIMESTAMP", TIME),
     MONITOR_SAYS("GPU", INDEX),
     MONITOR_SAYS("XCP", XCP),
+    MONITOR_SAYS("PID", NO_GPU), // of the table that -q adds
     MONITOR_IS("POWER", POWER, NULL),
     MONITOR_IS("PWR_CAP", POWER_LIMIT, NULL),
     MONITOR_IS("GPU_T", HOTSPOT_TEMPERATURE, NULL),
@@ -48,18 +49,20 @@ static bool is_unit(struct str cell)
     return str_is_one_of(cell, units, sizeof units / sizeof *units);
 }
 
-// "700 W" is one cell, of which what is used of a total stays as a number.
+// "700 W" is one cell, of which what is used of a total stays as a number: "1.5/192.0 GB", and
+// "0.2/ 64.0 GB", as totals have the width of "192.0".
 static void join_units(struct monitor_cells *cells)
 {
     size_t kept = 0;
     for (size_t i = 0; i < cells->count; i++) {
         struct str cell = cells->at[i], *last = kept ? &cells->at[kept - 1] : NULL;
-        if (!last || !is_unit(cell)) {
+        bool total = last && str_ends_with(*last, STR("/"));
+        if (!last || (!is_unit(cell) && !total)) {
             cells->at[kept++] = cell;
             continue;
         }
         const char *slash = memchr(last->at, '/', last->len);
-        if (!slash)
+        if (!slash || total)
             *last = (struct str){last->at, (size_t)(cell.at + cell.len - last->at)};
         else if (str_equal(cell, STR("GB")))
             *last = (struct str){last->at, (size_t)(slash - last->at)};

@@ -17,7 +17,8 @@ struct monitor_json {
     struct buf text, name;
     struct piece names[MONITOR_MOST_CELLS], values[MONITOR_MOST_CELLS];
     size_t count;
-    bool more; // members than fit
+    bool more;   // members than fit
+    bool listed; // in a list with a name
     size_t records;
 };
 
@@ -126,6 +127,13 @@ static struct str list_names(struct monitor_json *json)
     return (struct str){json->text.at + from, json->text.len - from};
 }
 
+// What watching ends with: an object of all records again, without their times.
+static bool came_before(const struct monitor_json *json)
+{
+    const struct sample_set *set = &json->table->input->evidence->samples;
+    return json->listed && set->rows && !set->period_ns && !json->table->has[MONITOR_TIME];
+}
+
 static bool take_row(struct monitor_json *json, struct err *err)
 {
     struct str names = list_names(json);
@@ -135,7 +143,7 @@ static bool take_row(struct monitor_json *json, struct err *err)
     if (!json->more && !monitor_take_header(json->table, names, err))
         return false;
     set_cells(json, json->values);
-    return monitor_take_row(json->table, err);
+    return came_before(json) || monitor_take_row(json->table, err);
 }
 
 static void take_record(struct monitor_json *json)
@@ -175,6 +183,12 @@ static void take_list(struct monitor_json *json, int depth)
     }
 }
 
+// "cpu_data", "core_data" and "nic_data", beside "gpu_data".
+static bool is_of_others(struct str key)
+{
+    return str_ends_with(key, STR("_data")) && !str_equal(key, STR("gpu_data"));
+}
+
 // Lists of records by a name, or records by that of their device.
 static void take_root(struct monitor_json *json)
 {
@@ -185,8 +199,12 @@ static void take_root(struct monitor_json *json)
         if (value.type == JSON_OBJECT) {
             add_cell(json, STR("device"), key);
             take_record(json);
+        } else if (value.type == JSON_ARRAY && is_of_others(key)) {
+            json_cursor_pass(&json->cursor, &value);
         } else if (value.type == JSON_ARRAY) {
+            json->listed = true;
             take_list(json, 0);
+            json->listed = false;
         }
     }
 }

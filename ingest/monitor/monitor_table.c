@@ -24,7 +24,7 @@ const struct monitor_column *monitor_column_of(const struct monitor_dialect *dia
 struct monitor_scale monitor_scale_of(const struct monitor_column *column, struct str unit)
 {
     struct monitor_scale scale = {.dimension = SAMPLE_COUNT, .factor = 1};
-    if (column->role != MONITOR_METRIC)
+    if (column->role > MONITOR_HEAT)
         return scale;
     scale.dimension = sample_metric_dimension(column->metric);
     if (!monitor_unit(unit, &scale) && column->unit)
@@ -36,7 +36,7 @@ struct monitor_scale monitor_scale_of(const struct monitor_column *column, struc
 static bool is_again(const struct monitor_table *table, const struct monitor_column *column)
 {
     if (column->role != MONITOR_METRIC)
-        return column->role != MONITOR_REASON && table->has[column->role];
+        return column->role > MONITOR_REASON && table->has[column->role];
     for (size_t i = 0; i < table->place_count; i++)
         if (table->places[i].column->role == MONITOR_METRIC &&
             table->places[i].column->metric == column->metric)
@@ -142,6 +142,7 @@ void monitor_row_start(struct monitor_row *row)
     const struct str none = STR("");
     *row = (struct monitor_row){.is = {none, none, none, none, none, -1}};
     row->date = row->time = row->process = none;
+    row->heat = NAN;
 }
 
 static bool take_identity(const struct monitor_table *table, struct monitor_row *row)
@@ -370,6 +371,14 @@ static bool add_reasons(struct monitor_table *table, const struct monitor_row *r
     return samples_add(table->input->evidence, device, SAMPLE_THROTTLE_REASONS, sample, err);
 }
 
+static bool add_heat(struct monitor_table *table, const struct monitor_row *row, uint32_t device,
+                     struct err *err)
+{
+    struct sample sample = {row->time_ns, row->heat};
+    return !table->has[MONITOR_HEAT] ||
+           samples_add(table->input->evidence, device, SAMPLE_THERMAL_VIOLATION, sample, err);
+}
+
 // What nvidia-smi prints in place of values: "[GPU requires reset]", "[GPU is lost]".
 static bool says_failed(struct str cell)
 {
@@ -393,13 +402,15 @@ static bool add_values(struct monitor_table *table, struct monitor_row *row, uin
         const struct monitor_place *place = &table->places[i];
         if (place->column->role == MONITOR_REASON)
             take_reason(row, place->column, table->cells.at[place->cell]);
+        if (place->column->role == MONITOR_HEAT)
+            row->heat = fmax(row->heat, value_of(table, place));
         if (place->column->role != MONITOR_METRIC)
             continue;
         struct sample sample = {row->time_ns, value_of(table, place)};
         if (!add_to_sum(table, device, place->column->metric, sample, err))
             return false;
     }
-    return add_reasons(table, row, device, err);
+    return add_heat(table, row, device, err) && add_reasons(table, row, device, err);
 }
 
 bool monitor_take_row(struct monitor_table *table, struct err *err)
@@ -408,6 +419,8 @@ bool monitor_take_row(struct monitor_table *table, struct err *err)
     struct sample_set *set = &evidence->samples;
     struct monitor_row row;
     uint32_t device;
+    if (table->has[MONITOR_NO_GPU])
+        return true;
     if (!table->header || table->cells.more || table->cells.count != table->width ||
         !take_identity(table, &row) || !take_time(table, &row)) {
         samples_bad_row(set, table->pos);

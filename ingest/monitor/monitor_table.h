@@ -10,6 +10,7 @@
 
 enum monitor_role {
     MONITOR_METRIC,
+    MONITOR_HEAT,   // a share of the time in which heat limited the clocks; a row's greatest counts
     MONITOR_REASON, // a throttle reason: "Active", "THROTTLED"
     MONITOR_TIME,   // with its date, unless there is a column of that
     MONITOR_DATE,
@@ -18,6 +19,7 @@ enum monitor_role {
     MONITOR_XCP,      // a partition's number; 0 is the whole, too
     MONITOR_INSTANCE, // a part's number
     MONITOR_PROCESS,  // of whose use the row is: a GPU's is the sum
+    MONITOR_NO_GPU,   // only in tables of something else, whose rows are left out
     MONITOR_UUID,
     MONITOR_BUS_ID,
     MONITOR_NAME,
@@ -29,7 +31,7 @@ enum monitor_role {
 struct monitor_column {
     struct str name; // in any case, without its unit
     enum monitor_role role;
-    enum sample_metric metric; // of MONITOR_METRIC
+    enum sample_metric metric; // of MONITOR_METRIC and MONITOR_HEAT
     const char *unit;          // of numbers without one; NULL: as SAMPLE_... counts
     unsigned bit;              // of MONITOR_REASON
 };
@@ -123,6 +125,7 @@ struct monitor_row {
     int64_t time_ns;
     unsigned reasons; // bits
     bool any_reason;
+    double heat; // percent of MONITOR_HEAT, NAN without
     bool no_gpu; // the row is of something else
 };
 

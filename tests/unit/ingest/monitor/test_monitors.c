@@ -86,17 +86,21 @@ static void text_of_amd_smi_has_units_after_blanks(void **state)
 {
     (void)state;
     struct links_hand hand;
-    links_hand_read(&hand, "amd-smi-text",
-                    STR(" TIMESTAMP  GPU  XCP  POWER   GPU_T   GFX_CLK  GFX%   ENC%   VRAM_USAGE\n"
-                        "1700000000    0    0  700 W  60 \xC2\xB0\x43  2100 MHz  97 %  N/A  "
-                        "1.5/192.0 GB\n"
-                        "1700000000    1    0  710 W  61 C  2100 MHz  98 %  0.0 %  2.0/192.0 GB\n"
-                        "1700000001    0    0  N/A  60 C  2100 MHz  97%  N/A  285/196592 MB\n"));
+    links_hand_read(
+        &hand, "amd-smi-text",
+        STR(" TIMESTAMP  GPU  XCP  POWER   GPU_T   GFX_CLK  GFX%   ENC%   VRAM_USAGE\n"
+            "1700000000    0    0  700 W  60 \xC2\xB0\x43  2100 MHz  97 %  N/A  "
+            "1.5/192.0 GB\n"
+            "1700000000    1    0  710 W  61 C  2100 MHz  98 %  0.0 %  2.0/192.0 GB\n"
+            "1700000001    0    0  N/A  60 C  2100 MHz  97%  N/A  285/196592 MB\n"
+            "1700000001    1    0  710 W  61 C  2100 MHz  98 %  0.0 %  0.5/ 64.0 GB\n"));
     assert_values(&hand, 0, SAMPLE_POWER, "700 ?");
     assert_values(&hand, 0, SAMPLE_UTILIZATION, "97 97");
     assert_values(&hand, 0, SAMPLE_MEMORY_USED, "1610612736 ?");
-    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "2100");
+    assert_values(&hand, 1, SAMPLE_MEMORY_USED, "2147483648 536870912");
+    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "2100 2100");
     assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_UTC);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
     links_hand_free(&hand);
 }
 
@@ -158,6 +162,7 @@ static void what_answers_of_prometheus_have_in_common_counts_once(void **state)
     links_hand_read(&hand, "prometheus-query", STR(MATRIX(OVER_0) MATRIX(OVER_1)));
     assert_times(&hand, 0, SAMPLE_POWER, "1763625600000 1763625615000 1763625615000 1763625630000");
     assert_values(&hand, 0, SAMPLE_POWER, "400 401 402 401");
+    assert_int_equal(samples_hand_set(&hand)->devices[0].rows, 4);
     links_hand_free(&hand);
 }
 
@@ -376,6 +381,54 @@ static void mem_of_the_monitor_is_no_temperature(void **state)
     links_hand_free(&hand);
 }
 
+static void gigabytes_of_the_monitor_have_a_point(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR("timestamp,gpu,xcp,power_usage,gfx_clk,gfx,mem,vram_used,vram_total\n"
+                        "1786553852,0,0,734,2107,98,13,N/A,192.0\n"
+                        "1786553853,0,0,734,2107,98,13,150.5,192.0\n"
+                        "timestamp,gpu,vram_used,vram_free,vram_total,vram_percent\n"
+                        "1786553854,0,132,196460,196592,0.1\n"));
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "1.615981445e+11 138412032 ?");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TOTAL, "2.061584302e+11 2.061584302e+11 2.06141653e+11");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED_SHARE, "0.1");
+    links_hand_free(&hand);
+}
+
+static void of_violations_by_heat_the_greatest_counts(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR("timestamp,gpu,ppt_violation_status,hbm_thermal_violation_status,"
+                        "prochot_violation_activity,ppt_violation_activity,"
+                        "socket_thermal_violation_activity,hbm_thermal_violation_activity\n"
+                        "1786553852,0,ACTIVE,NOT ACTIVE,0,3,1,4\n"
+                        "1786553853,0,NOT ACTIVE,N/A,N/A,0,N/A,N/A\n"));
+    assert_values(&hand, 0, SAMPLE_POWER_VIOLATION, "3 0");
+    assert_values(&hand, 0, SAMPLE_THERMAL_VIOLATION, "4 ?");
+    assert_values(&hand, 0, SAMPLE_THROTTLE_REASONS, "4 0");
+    links_hand_free(&hand);
+}
+
+static void processes_of_the_monitor_are_no_gpus(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR("gpu,power_usage,gfx\n0,700,97\n1,710,98\n"
+                        "gpu,name,pid,mem_usage\n0,python,12,4096\n0,python,13,4096\n\n"
+                        "gpu,power_usage,gfx\n0,701,96\n1,711,95\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "700 701");
+    assert_times(&hand, 0, SAMPLE_POWER, "0 1000");
+    assert_values(&hand, 0, SAMPLE_MEMORY_UTILIZATION, "none");
+    assert_int_equal(samples_hand_set(&hand)->devices[0].rows, 2);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
 static void json_of_amd_smi_has_values_with_units(void **state)
 {
     (void)state;
@@ -415,6 +468,45 @@ static void json_may_be_of_the_monitor_or_within_gpu_data(void **state)
                        STR("{\"gpu_data\": [{\"gpu\": 0, \"power\": {\"socket_power\": "
                            "{\"value\": 7, \"unit\": \"W\"}}}]}"),
                        SAMPLE_POWER, "7");
+}
+
+#define SOCKET(gpu, watts) \
+    "\"gpu\": " gpu ", \"power\": {\"socket_power\": {\"value\": " watts ", \"unit\": \"W\"}}}"
+
+static void processors_in_json_are_no_gpus(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-json",
+                    STR("{\"cpu_data\": [{\"cpu\": 0, \"cpu_temp\": {\"response\": \"40\"}}], "
+                        "\"core_data\": [{\"core\": 0, \"boost_limit\": {\"value\": 3700}}], "
+                        "\"gpu_data\": [{" SOCKET("0", "140") ", {" SOCKET("1", "141") "]}"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->device_count, 2);
+    assert_int_equal(set->devices[0].rows, 1);
+    assert_int_equal(set->clock, SAMPLE_NO_CLOCK);
+    assert_values(&hand, 0, SAMPLE_POWER, "140");
+    assert_values(&hand, 1, SAMPLE_POWER, "141");
+    links_hand_free(&hand);
+}
+
+static void json_of_watching_ends_with_what_came_before(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "amd-smi-json",
+        STR("[{\"timestamp\": 1786553852, " SOCKET(
+            "0", "140") "]\n"
+                        "[{\"timestamp\": 1786553853, " SOCKET(
+                            "0", "150") "]\n"
+                                        "{\"gpu_data\": [{" SOCKET("0", "140") ", {" SOCKET(
+                                            "0", "150") "]}\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "140 150");
+    assert_times(&hand, 0, SAMPLE_POWER, "1786553852000 1786553853000");
+    assert_int_equal(samples_hand_set(&hand)->devices[0].rows, 2);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
 }
 
 static void json_may_follow_warnings_and_come_again_in_a_loop(void **state)
@@ -665,8 +757,13 @@ int main(void)
         cmocka_unit_test(rows_with_lists_without_quotes_are_put_together),
         cmocka_unit_test(batches_come_with_blank_lines_and_unix_times),
         cmocka_unit_test(mem_of_the_monitor_is_no_temperature),
+        cmocka_unit_test(gigabytes_of_the_monitor_have_a_point),
+        cmocka_unit_test(of_violations_by_heat_the_greatest_counts),
+        cmocka_unit_test(processes_of_the_monitor_are_no_gpus),
         cmocka_unit_test(json_of_amd_smi_has_values_with_units),
         cmocka_unit_test(json_may_be_of_the_monitor_or_within_gpu_data),
+        cmocka_unit_test(processors_in_json_are_no_gpus),
+        cmocka_unit_test(json_of_watching_ends_with_what_came_before),
         cmocka_unit_test(json_may_follow_warnings_and_come_again_in_a_loop),
         cmocka_unit_test(json_that_is_cut_gives_what_came_before),
         cmocka_unit_test(blank_values_are_missing),
