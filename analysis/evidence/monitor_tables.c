@@ -132,13 +132,11 @@ enum state { ANY, THROTTLED, FREE_AND_BUSY };
 
 static bool is_in(const struct monitor_gpu *device, const struct sample *sample, enum state state)
 {
-    double throttle = monitor_value_at(device->throttle, sample->time_ns);
-    double utilization = monitor_value_at(device->utilization, sample->time_ns);
     if (state == ANY)
         return true;
     if (state == THROTTLED)
-        return monitor_is_throttled(throttle);
-    return !monitor_is_throttled(throttle) && utilization >= MONITOR_BUSY_FROM;
+        return monitor_throttled_at(device, sample->time_ns) >= MONITOR_THROTTLED_FROM;
+    return monitor_is_free(device, sample->time_ns);
 }
 
 static double median_clock(const struct monitor_gpu *device, struct values *values,

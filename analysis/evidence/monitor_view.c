@@ -98,10 +98,20 @@ enum { FEWEST_BUSY = 10 }; // fewest samples, with a busy GPU, that show its clo
 #define SAME_SHARE 0.95    // of those samples have the usual clock
 #define SET_SHARE  0.5     // of those samples say that someone set the clock
 
-static bool is_free(const struct monitor_gpu *gpu, int64_t time_ns)
+double monitor_throttled_at(const struct monitor_gpu *gpu, int64_t time_ns)
+{
+    double percent = fmax(monitor_value_at(gpu->violations[0], time_ns),
+                          monitor_value_at(gpu->violations[1], time_ns));
+    double bits = monitor_value_at(gpu->throttle, time_ns);
+    if (percent >= 0 && percent <= 100)
+        return percent / 100;
+    return isnan(bits) ? (double)NAN : monitor_is_throttled(bits);
+}
+
+bool monitor_is_free(const struct monitor_gpu *gpu, int64_t time_ns)
 {
     return monitor_value_at(gpu->utilization, time_ns) >= MONITOR_BUSY_FROM &&
-           !monitor_is_throttled(monitor_value_at(gpu->throttle, time_ns));
+           !(monitor_throttled_at(gpu, time_ns) >= MONITOR_THROTTLED_FROM);
 }
 
 static bool is_set(const struct monitor_gpu *gpu, int64_t time_ns)
@@ -136,7 +146,7 @@ bool monitor_clock_of(const struct monitor_gpu *gpu, struct arena *scratch,
         return false;
     for (size_t i = 0; i < cap; i++) {
         const struct sample *sample = &gpu->clock->at[i];
-        if (!is_free(gpu, sample->time_ns))
+        if (!monitor_is_free(gpu, sample->time_ns))
             continue;
         values[count++] = ordered_of(sample->value);
         set += is_set(gpu, sample->time_ns);

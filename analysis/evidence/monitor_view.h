@@ -7,6 +7,8 @@
 
 #define MONITOR_BUSY_FROM 50.0 // percent
 #define MONITOR_LONG_GAP  5.0  // sampling periods; over gaps as long nothing was recorded
+// Of the time of a sample: with less throttling it shows the clock without.
+#define MONITOR_THROTTLED_FROM 0.05
 
 // NULL: the GPU has none.
 struct monitor_gpu {
@@ -28,6 +30,12 @@ const struct sample_series *monitor_first_of(const struct sample_set *set, uint3
 
 // The value of a series at that time or the last before it; NAN without one.
 double monitor_value_at(const struct sample_series *series, int64_t time_ns);
+
+// How much of the time the clock was throttled then: by the violations, else 0 or 1 by the bits.
+// NAN if neither is known.
+double monitor_throttled_at(const struct monitor_gpu *gpu, int64_t time_ns);
+// Whether the GPU was busy then, and its clock not throttled as far as is known.
+bool monitor_is_free(const struct monitor_gpu *gpu, int64_t time_ns);
 
 // Idling, a display and clocks that someone set do not count as throttling.
 enum { MONITOR_REASONS = 6 };

@@ -125,7 +125,7 @@ static void take_sample(const struct view *view, size_t i, double weight, struct
     weigh(&found->throttled, share, weight);
     if (share > 0)
         weigh(&found->throttled_clock, clock, weight * share);
-    if (share == 0 && utilization >= MONITOR_BUSY_FROM / 100)
+    if (share < MONITOR_THROTTLED_FROM && utilization >= MONITOR_BUSY_FROM / 100)
         weigh(&found->free_clock, clock, weight);
     found->lowest_mhz = fmin(found->lowest_mhz, clock);
     found->hottest_c = fmax(found->hottest_c, value_of(view, i, MONITOR_SAMPLES_TEMPERATURE_C));

@@ -339,6 +339,23 @@ static void where_shares_are_known_bits_are_only_reasons(void **state)
     assert_true(table_cell(series, 0, MONITOR_SERIES_THROTTLED_SHARE)->f == 0.5);
 }
 
+static void a_clock_that_is_hardly_throttled_is_free(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i < 40; i++) {
+        bool capped = i == 20;
+        record(f, device, SAMPLE_UTILIZATION, i, 99);
+        record(f, device, SAMPLE_POWER_VIOLATION, i, capped ? 60 : 3);
+        record(f, device, SAMPLE_THROTTLE_REASONS, i, SAMPLE_THROTTLE_POWER);
+        record(f, device, SAMPLE_SM_CLOCK, i, capped ? 1410 : 2100);
+        record(f, device, SAMPLE_SM_CLOCK_MAX, i, 2100);
+    }
+    assert_true(figure(f, 0, MONITORS_FREE_MHZ) == 2100);
+    assert_true(figure(f, 0, MONITORS_THROTTLED_MHZ) == 1410);
+    assert_true(table_is(table_of(f, "monitors"), 0, MONITORS_CLOCK_STATE, STR("highest")));
+}
+
 static void a_clock_that_stays_below_the_rated_one_is_pinned(void **state)
 {
     struct fixture *f = *state;
@@ -371,6 +388,7 @@ int main(void)
         TEST(a_sum_that_comes_again_is_an_old_sample),
         TEST(a_sum_grows_since_it_was_last_known),
         TEST(where_shares_are_known_bits_are_only_reasons),
+        TEST(a_clock_that_is_hardly_throttled_is_free),
         TEST(a_clock_that_stays_below_the_rated_one_is_pinned),
         TEST(a_column_without_values_gives_way_to_the_next),
         TEST(assumed_times_give_no_duration_and_no_energy),
