@@ -59,8 +59,8 @@ static struct walk walk_of(const struct sample_set *set, uint32_t index)
     };
 }
 
-// A GPU always uses energy: where that is the same, an exporter was asked before it sampled again,
-// and no sum of then says what came since.
+// A GPU always uses energy: a sum that is the same again is an old sample, which an exporter gave
+// once more, and sums beside it do not say what came since.
 static void drop_old(struct walk *walk, struct moment *moment)
 {
     double energy = moment->values[ENERGY];
