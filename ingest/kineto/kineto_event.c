@@ -7,6 +7,8 @@
 #include "ingest/trace/event_record.h"
 #include "ingest/trace/trace_text.h"
 
+#include <ctype.h>
+
 // Longer than any recording: the clock jumped, or the unit is wrong.
 #define MAX_HOST_NS (INT64_C(86400) * 1000000000)
 
@@ -195,6 +197,16 @@ static int64_t correlation_of(const struct kineto_events *events, const struct l
     return correlation ^ (int64_t)(hash_bytes(rank.at, rank.len) >> 33 << 32);
 }
 
+// Exporters may move the events of a graph to another stream, where they overlap; where they ran is
+// given beside it.
+static bool stream_of(struct kineto_events *events, uint64_t pos, struct label *stream,
+                      struct err *err)
+{
+    enum event_field field =
+        event_has(&events->fields, ARG_ORIGINAL_STREAM) ? ARG_ORIGINAL_STREAM : ARG_STREAM;
+    return !event_has(&events->fields, field) || label_of(events, field, pos, stream, err);
+}
+
 // A device event is on the device and stream named in its args, if any; that of a merged rank on
 // the rank's own.
 static bool fill_device(struct kineto_events *events, uint64_t pos, struct event_record *record,
@@ -204,7 +216,7 @@ static bool fill_device(struct kineto_events *events, uint64_t pos, struct event
     if (event_has(fields, ARG_DEVICE) && !rank_prefix(events, &record->pid).len &&
         !label_of(events, ARG_DEVICE, pos, &record->pid, err))
         return false;
-    if (event_has(fields, ARG_STREAM) && !label_of(events, ARG_STREAM, pos, &record->tid, err))
+    if (!stream_of(events, pos, &record->tid, err))
         return false;
     record->shape = (struct launch_shape){.registers = small_of(fields, ARG_REGISTERS),
                                           .occupancy_percent = small_of(fields, ARG_OCCUPANCY),
@@ -430,6 +442,39 @@ static inline enum event_kind kind_of(const struct kineto_events *events, str_id
     return str_starts_with(text, STR("ProfilerStep#")) ? EVENT_ANNOTATION : kind;
 }
 
+static void put_capital(struct buf *name, struct str word)
+{
+    if (word.len == 0)
+        return;
+    buf_putc(name, (char)toupper((unsigned char)*word.at));
+    buf_add(name, word.at + 1, word.len - 1);
+}
+
+// What some exporters only call "Memcpy" is named as by Kineto, "Memcpy HtoD (Pageable -> Device)":
+// analyses read directions and kinds of memory in names.
+static bool name_copy(struct kineto_events *events, uint64_t pos, str_id *name, struct err *err)
+{
+    static const enum event_field ends[] = {ARG_COPY_SOURCE, ARG_COPY_TARGET};
+    struct str plain = strtab_get(trace_builder_strings(events->builder), *name);
+    if (!event_has(&events->fields, ARG_COPY_KIND) || !str_equal(plain, STR("Memcpy")))
+        return true;
+    struct str kind = field_text(events, ARG_COPY_KIND);
+    struct buf *whole = &events->scratch;
+    if (kind.len != strlen("HtoD")) // a number
+        return true;
+    buf_clear(whole);
+    buf_puts(whole, "Memcpy ");
+    buf_add(whole, kind.at, kind.len);
+    for (int i = 0; i < 2; i++) {
+        buf_puts(whole, i ? " -> " : " (");
+        put_capital(whole, event_has(&events->fields, ends[i]) ? field_text(events, ends[i])
+                                                               : STR("Unknown"));
+    }
+    buf_putc(whole, ')');
+    return buf_ok(whole, err) &&
+           trace_builder_text(events->builder, (struct str){whole->at, whole->len}, pos, name, err);
+}
+
 static bool add_complete(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_record *record = &events->record;
@@ -442,6 +487,8 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
             return false;
     }
     record->kind = kind_of(events, record->name);
+    if (record->kind == EVENT_MEMCPY && !name_copy(events, pos, &record->name, err))
+        return false;
     if (!fill_args(events, pos, record, err))
         return false;
     if (events->guess)
@@ -449,13 +496,22 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
     return trace_builder_add(events->builder, record, err);
 }
 
+// Kineto of 2021 gave instants no category: there the name and what it says of devices count.
+static bool is_allocation(const struct kineto_events *events)
+{
+    const struct event_fields *fields = &events->fields;
+    bool older = fields->kind == EVENT_OTHER && event_has(fields, ARG_DEVICE_TYPE);
+    return (fields->kind == EVENT_ALLOCATION || older) && event_has(fields, FIELD_NAME) &&
+           str_equal(field_text(events, FIELD_NAME), STR("[memory]"));
+}
+
 // Of instant events only allocations are kept; no analysis uses the others.
 static bool add_instant(struct kineto_events *events, uint64_t pos, struct err *err)
 {
     struct event_fields *fields = &events->fields;
-    if (fields->kind != EVENT_ALLOCATION || !event_has(fields, FIELD_NAME) ||
-        !str_equal(field_text(events, FIELD_NAME), STR("[memory]")))
+    if (!is_allocation(events))
         return true;
+    fields->kind = EVENT_ALLOCATION;
     event_set_number(fields, FIELD_DUR, 0);
     return add_complete(events, pos, err);
 }
@@ -605,7 +661,8 @@ static bool add_event(struct kineto_events *events, uint64_t pos, struct err *er
     char phase = fields->phase;
     if (fields->bad_args)
         trace_builder_repair(events->builder, REPAIR_ARGS, pos);
-    if (has_bad_number(fields))
+    bool other_instant = phase == 'i' && fields->kind == EVENT_OTHER && !is_allocation(events);
+    if (!other_instant && has_bad_number(fields))
         trace_builder_repair(events->builder, REPAIR_BAD_NUMBER, pos);
     events->defined_count++;
     switch (phase) {

@@ -22,8 +22,10 @@ static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
     [6] = {{"device", ARG_DEVICE}, {"stream", ARG_STREAM}},
     [8] = {{"Src Rank", ARG_SOURCE_RANK},
            {"Dst Rank", ARG_TARGET_RANK},
-           {"Comms Id", ARG_COMMS_ID}},
-    [9] = {{"Device Id", ARG_DEVICE_INDEX}},
+           {"Comms Id", ARG_COMMS_ID},
+           {"src kind", ARG_COPY_SOURCE},
+           {"dst kind", ARG_COPY_TARGET}},
+    [9] = {{"Device Id", ARG_DEVICE_INDEX}, {"copy kind", ARG_COPY_KIND}},
     [10] = {{"Input Dims", ARG_DIMS}, {"Input type", ARG_TYPES}, {"Group size", ARG_GROUP_SIZE}},
     [11] = {{"correlation", ARG_CORRELATION}, {"Device Type", ARG_DEVICE_TYPE}},
     [13] = {{"shared memory", ARG_SHARED_BYTES},
@@ -36,7 +38,8 @@ static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
     [15] = {{"Concrete Inputs", ARG_CONCRETE},
             {"Sequence number", ARG_SEQUENCE},
             {"Collective name", ARG_COLLECTIVE},
-            {"Total Allocated", ARG_ALLOCATED}},
+            {"Total Allocated", ARG_ALLOCATED},
+            {"original_stream", ARG_ORIGINAL_STREAM}},
     [16] = {{"Module Hierarchy", ARG_MODULE}},
     [17] = {{"Global rank start", ARG_RANK_START}},
     [18] = {{"Process Group Name", ARG_GROUP}, {"Global rank stride", ARG_RANK_STRIDE}},
@@ -80,9 +83,13 @@ enum number_form kineto_number_form(enum event_field field)
     case FIELD_PID:
     case FIELD_TID:
     case ARG_DEVICE:
-    case ARG_STREAM: return NUMBER_LABEL;
+    case ARG_STREAM:
+    case ARG_ORIGINAL_STREAM: return NUMBER_LABEL;
     case FIELD_PHASE:
     case FIELD_NAME:
+    case ARG_COPY_KIND:
+    case ARG_COPY_SOURCE:
+    case ARG_COPY_TARGET:
     case ARG_COLLECTIVE:
     case ARG_DTYPE:
     case ARG_GROUP:

@@ -18,7 +18,11 @@ enum event_field {
     ARG_CORRELATION = ARG_FIRST,
     ARG_DEVICE,
     ARG_STREAM,
+    ARG_ORIGINAL_STREAM, // of a graph, where the exporter moved its events to another
     ARG_BYTES,
+    ARG_COPY_KIND, // of a copy whose name does not say it: "HtoD"
+    ARG_COPY_SOURCE,
+    ARG_COPY_TARGET,
     ARG_KIND,
     ARG_SIZE,
     ARG_REGISTERS,
@@ -108,11 +112,12 @@ static inline bool kineto_field_is_list(enum event_field field)
     return field >= ARG_DIMS && field <= ARG_CONCRETE;
 }
 
-// Whether the args of an event are read.
+// Whether the args of an event are read; of instants all are, as older ones have no category.
 static inline bool kineto_wants_args(enum event_kind kind, char phase)
 {
     return event_kind_is_device(kind) || event_kind_is_launch(kind) || kind == EVENT_CPU_OP ||
-           kind == EVENT_ALLOCATION || kind == EVENT_SYNC || phase == 'M' || phase == 'C';
+           kind == EVENT_ALLOCATION || kind == EVENT_SYNC || phase == 'M' || phase == 'C' ||
+           phase == 'i';
 }
 
 static inline bool event_has(const struct event_fields *fields, enum event_field field)

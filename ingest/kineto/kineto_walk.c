@@ -117,15 +117,17 @@ static enum event_kind kind_of(struct kineto_categories *categories, struct str 
     return kind;
 }
 
-// Names of generated code contain unescaped quotes; an operator counts even without such args.
+// Names of generated code contain unescaped quotes; an operator counts even without such args. Of
+// most instants nothing is used.
 static enum walk walk_wanted_args(struct json_walk *walk, struct event_fields *fields)
 {
     struct json_walk begin = *walk;
     enum walk got = walk_args(walk, fields);
-    if (got != WALK_BAD || fields->kind != EVENT_CPU_OP)
+    bool op = fields->kind == EVENT_CPU_OP;
+    if (got != WALK_BAD || !(op || (fields->kind == EVENT_OTHER && fields->phase == 'i')))
         return got;
     fields->present &= ~ARG_FIELDS;
-    fields->bad_args = true;
+    fields->bad_args = op;
     *walk = begin;
     return json_walk_skip(walk);
 }

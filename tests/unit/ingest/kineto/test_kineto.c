@@ -216,6 +216,89 @@ static void numbers_among_the_args_that_are_none_are_counted(void **state)
     buf_free(&text);
 }
 
+// Two events of a graph that ran beside each other, moved to one stream for display.
+static void an_event_moved_to_another_stream_stays_where_it_ran(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct budget budget = {0};
+    for (int i = 0; i < 20; i++)
+        buf_printf(&text,
+                   "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                   "\"ts\":%d,\"dur\":100,\"args\":{\"device\":0,\"stream\":7,\"correlation\":9,"
+                   "\"original_stream\":%d}}",
+                   i ? "," : "[", 10 * i, 54 + i % 2);
+    buf_puts(&text, "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->track_count, 2);
+    for (uint32_t t = 0; t < 2; t++) {
+        assert_int_equal(trace->tracks[t].tid.number, 54 + t);
+        assert_int_equal(trace->tracks[t].count, 10);
+    }
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+static void copies_without_a_name_are_called_by_their_args(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {"gpu_memcpy", "\"copy kind\":\"HtoD\",\"src kind\":\"pageable\",\"dst kind\":\"device\"",
+         "Memcpy HtoD (Pageable -> Device)"},
+        {"gpu_memcpy", "\"copy kind\":\"DtoH\",\"src kind\":\"device\",\"dst kind\":\"pinned\"",
+         "Memcpy DtoH (Device -> Pinned)"},
+        {"gpu_memcpy", "\"copy kind\":\"PtoP\",\"dst kind\":\"\"", "Memcpy PtoP (Unknown -> )"},
+        {"gpu_memcpy", "\"copy kind\":9,\"src kind\":\"pageable\"", "Memcpy"},
+        {"gpu_memcpy", "\"bytes\":4", "Memcpy"},
+        {"kernel", "\"copy kind\":\"HtoD\"", "Memcpy"},
+    };
+    enum { CASES = sizeof cases / sizeof *cases, TURNS = 3 };
+    struct buf text = {0};
+    struct budget budget = {0};
+    for (int i = 0; i < CASES * TURNS; i++)
+        buf_printf(&text,
+                   "%s{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"Memcpy\",\"pid\":0,\"tid\":7,"
+                   "\"ts\":%d,\"dur\":1,\"args\":{%s}}",
+                   i ? "," : "[", cases[i % CASES][0], 10 * i, cases[i % CASES][1]);
+    buf_puts(&text, "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->event_count, CASES * TURNS);
+    for (int i = 0; i < CASES * TURNS; i++)
+        assert_string_equal(trace_text(trace, trace->name[i]).at, cases[i % CASES][2]);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+// As written in 2021. Other instants are none, whatever their args are.
+static void allocations_may_have_no_category(void **state)
+{
+    (void)state;
+    static const char head[] = "\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":1,\"ts\":5";
+    static const char args[] = "\"Device Type\":1,\"Device Id\":0,\"Addr\":64,\"Bytes\":512";
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_printf(&text, "[{%s,\"name\":\"[memory]\",\"args\":{%s}}", head, args);
+    buf_printf(&text, ",{\"args\":{%s},%s,\"name\":\"[memory]\"}", args, head);
+    buf_printf(&text, ",{%s,\"name\":\"mark\",\"args\":{%s}}", head, args);
+    buf_printf(&text, ",{%s,\"name\":\"mark\",\"args\":{\"bytes\":\"many\",\"size\":[1]}}", head);
+    buf_printf(&text, ",{%s,\"name\":\"mark\",\"args\":{\"a\":\"b\" c \"d\"}}", head);
+    buf_puts(&text, "," EVENT "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    assert_int_equal(trace->memory_args_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(trace->memory_args[i].bytes, 512);
+        assert_int_equal(trace->memory_args[i].address, 64);
+        assert_int_equal(trace->memory_args[i].device_type, 1);
+        assert_int_equal(trace->memory_args[i].device, 0);
+    }
+    assert_int_equal(trace->event_count, 3);
+    assert_int_equal(trace->repairs[REPAIR_BAD_NUMBER].count, 0);
+    assert_int_equal(trace->repairs[REPAIR_ARGS].count, 0);
+    assert_int_equal(trace->repairs[REPAIR_MALFORMED].count, 0);
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
 static void nesting_of_any_depth_is_passed_over(void **state)
 {
     (void)state;
@@ -553,6 +636,9 @@ int main(void)
         cmocka_unit_test(host_events_of_over_a_day_count_with_no_length),
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
         cmocka_unit_test(numbers_among_the_args_that_are_none_are_counted),
+        cmocka_unit_test(an_event_moved_to_another_stream_stays_where_it_ran),
+        cmocka_unit_test(copies_without_a_name_are_called_by_their_args),
+        cmocka_unit_test(allocations_may_have_no_category),
         cmocka_unit_test(nesting_of_any_depth_is_passed_over),
         cmocka_unit_test(a_list_within_a_member_that_is_whole_is_the_members_own),
         cmocka_unit_test(a_swallowed_list_is_found_or_not_however_it_arrives),

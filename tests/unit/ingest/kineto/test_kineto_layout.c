@@ -43,6 +43,11 @@ static const char *const events[] = {
     "{\"\\u0070h\": \"\\u0058\", \"c\\u0061t\": \"kern\\u0065l\", \"n\\u0061me\": \"k\", "
     "\"pid\": 0, \"tid\": 7, \"ts\": #.25, \"dur\": #, \"\\u0061rgs\": {\"stre\\u0061m\": 9, "
     "\"correl\\u0061tion\": #, \"\\u0067rid\": [1, 2, 3]}}",
+    "{\"ph\": \"i\", \"s\": \"t\", \"name\": \"[memory]\", \"pid\": 1, \"tid\": 1, \"ts\": 1#, "
+    "\"args\": {\"Device Type\": 1, \"Addr\": 64#, \"Bytes\": #}}",
+    "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy\", \"pid\": 0, \"tid\": 7, "
+    "\"ts\": #, \"dur\": 1, \"args\": {\"stream\": 7, \"copy kind\": \"HtoD\", "
+    "\"src kind\": \"pageable\", \"dst kind\": \"device\", \"original_stream\": 9}}",
     "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": #.75, "
     "\"dur\": #, \"args\": {\"Collective name\": \"broadcast\", \"dtype\": null, "
     "\"Collective name\": null}}",
