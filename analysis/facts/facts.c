@@ -64,6 +64,34 @@ str_id facts_device_op(const struct facts *facts, uint32_t device)
     return op == FACTS_NONE ? 0 : facts->trace->name[op];
 }
 
+// Whether PyTorch's profiler recorded what the launching call was given: the grid in work items.
+static bool counts_items(const struct facts *facts, uint32_t device)
+{
+    static const char *const names[] = {"hipExtModuleLaunchKernel", "hipHccModuleLaunchKernel"};
+    const struct trace *trace = facts->trace;
+    uint32_t launch = facts->devices[device].launch;
+    if (launch == FACTS_NONE || trace->job.recorder != RECORDER_PYTORCH)
+        return false;
+    struct str name = trace_text(trace, trace->name[facts->launches[launch].event]);
+    return str_is_one_of(name, names, sizeof names / sizeof *names);
+}
+
+struct launch_shape facts_launch_shape(const struct facts *facts, uint32_t device)
+{
+    uint32_t args = facts->trace->args[facts->devices[device].event];
+    if (args == ARGS_NONE)
+        return (struct launch_shape){.registers = -1,
+                                     .occupancy_percent = -1,
+                                     .shared_bytes = VALUE_ABSENT,
+                                     .bytes = VALUE_ABSENT};
+    struct launch_shape shape = facts->trace->shapes[facts->trace->device_args[args].shape];
+    bool items = counts_items(facts, device);
+    for (int i = 0; items && i < 3; i++)
+        if (shape.block[i] > 0)
+            shape.grid[i] = shape.grid[i] / shape.block[i] + (shape.grid[i] % shape.block[i] != 0);
+    return shape;
+}
+
 struct cores *facts_cores(const struct facts *facts)
 {
     return facts->options ? facts->options->cores : NULL;

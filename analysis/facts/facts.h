@@ -138,6 +138,10 @@ uint32_t facts_launch_by(const struct facts *facts, uint32_t call);
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);
 
+// How a device event was launched, or what it copied; all absent if nothing was recorded. The grid
+// is in blocks, also where HIP was given work items.
+struct launch_shape facts_launch_shape(const struct facts *facts, uint32_t device);
+
 // Whose free ones may help; NULL: none.
 struct cores *facts_cores(const struct facts *facts);
 

@@ -107,13 +107,13 @@ static bool depends_on_values(const struct facts *facts, uint32_t device)
 // may be one that splits any amount of work over that many blocks.
 static const char *basis_of(const struct facts *facts, uint32_t device)
 {
-    const struct device_args *args = args_of(facts, device);
-    const int32_t *grid = args ? facts->trace->shapes[args->shape].grid : NULL;
+    const struct launch_shape shape = facts_launch_shape(facts, device);
+    const int32_t *grid = shape.grid;
     if (depends_on_values(facts, device))
         return "values";
     if (inputs_of(facts, device).dims)
         return "shapes";
-    if (!grid || grid[0] == 0)
+    if (grid[0] == 0)
         return NULL;
     double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
     return blocks > FEW_BLOCKS ? "grid" : "few_blocks";
@@ -127,13 +127,12 @@ static uint64_t hash_text(uint64_t seed, struct str text)
 // A number that identifies the launch shape and the operator's shapes and types.
 static int64_t work_of(const struct facts *facts, uint32_t device)
 {
-    const struct device_args *args = args_of(facts, device);
+    const struct launch_shape shape = facts_launch_shape(facts, device);
     struct op_inputs inputs = inputs_of(facts, device);
     uint64_t work = hash_text(1, trace_text(facts->trace, inputs.dims));
     work = hash_text(work, trace_text(facts->trace, inputs.types));
-    for (int i = 0; args && i < 3; i++) {
-        const struct launch_shape *shape = &facts->trace->shapes[args->shape];
-        uint64_t both = (uint64_t)(uint32_t)shape->grid[i] << 32 | (uint32_t)shape->block[i];
+    for (int i = 0; i < 3; i++) {
+        uint64_t both = (uint64_t)(uint32_t)shape.grid[i] << 32 | (uint32_t)shape.block[i];
         work = hash_mix(work ^ 0xE7037ED1A0B428DBu, both + 0x9E3779B97F4A7C15u);
     }
     return (int64_t)work & WORK_MASK;

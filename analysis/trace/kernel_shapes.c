@@ -10,15 +10,6 @@
 
 enum { MOST_ROWS = 5000, DIMS_TEXT = 48 };
 
-static const struct launch_shape *shape_of(const struct facts *facts, uint32_t device)
-{
-    const struct trace *trace = facts->trace;
-    uint32_t args = trace->args[facts->devices[device].event];
-    if (args == ARGS_NONE || trace->kind[facts->devices[device].event] != EVENT_KERNEL)
-        return NULL;
-    return &trace->shapes[trace->device_args[args].shape];
-}
-
 static uint64_t dims_key(const int32_t dims[3])
 {
     return hash_mix((uint64_t)(uint32_t)dims[0] << 32 | (uint32_t)dims[1], (uint32_t)dims[2] + 1u);
@@ -27,11 +18,12 @@ static uint64_t dims_key(const int32_t dims[3])
 // Kernels whose grid was recorded.
 static bool shape_key(const struct facts *facts, uint32_t device, struct group_key *key)
 {
-    const struct launch_shape *shape = shape_of(facts, device);
-    if (!shape || (shape->grid[0] == 0 && shape->block[0] == 0))
+    bool kernel = facts->trace->kind[facts->devices[device].event] == EVENT_KERNEL;
+    const struct launch_shape shape = facts_launch_shape(facts, device);
+    if (!kernel || (shape.grid[0] == 0 && shape.block[0] == 0))
         return false;
     *key = (struct group_key){facts_device_name(facts, device),
-                              hash_mix(dims_key(shape->grid), dims_key(shape->block))};
+                              hash_mix(dims_key(shape.grid), dims_key(shape.block))};
     return true;
 }
 
@@ -52,14 +44,14 @@ static bool add_row(const struct facts *facts, const struct grouping *shapes,
                     struct err *err)
 {
     const struct shape_sum *sum = &sums[group];
-    const struct launch_shape *shape = shape_of(facts, sum->first);
+    const struct launch_shape shape = facts_launch_shape(facts, sum->first);
     uint32_t first = shapes->first[group], count = shapes->first[group + 1] - first;
     char texts[2][DIMS_TEXT];
     struct row row = {.desc = &table_kernel_shapes};
     row_text(&row, KERNEL_SHAPES_NAME,
              trace_text(facts->trace, facts_device_name(facts, sum->first)));
-    add_dims(&row, KERNEL_SHAPES_GRID, shape->grid, texts[0]);
-    add_dims(&row, KERNEL_SHAPES_BLOCK, shape->block, texts[1]);
+    add_dims(&row, KERNEL_SHAPES_GRID, shape.grid, texts[0]);
+    add_dims(&row, KERNEL_SHAPES_BLOCK, shape.block, texts[1]);
     row_i64(&row, KERNEL_SHAPES_CALLS, count);
     row_i64(&row, KERNEL_SHAPES_TOTAL_NS, sum->total_ns);
     row_i64(&row, KERNEL_SHAPES_MEDIAN_NS, stats_median(shapes->dur_ns + first, count));

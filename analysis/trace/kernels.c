@@ -196,14 +196,6 @@ static bool sum(struct kernels *all, struct err *err)
     return describe(all, err);
 }
 
-static const struct launch_shape *shape_of(const struct facts *facts, uint32_t device)
-{
-    if (device == FACTS_NONE)
-        return NULL;
-    uint32_t args = facts->trace->args[facts->devices[device].event];
-    return &facts->trace->shapes[facts->trace->device_args[args].shape];
-}
-
 // "x,y,z" in text, or null if nothing was recorded.
 static void add_dims(struct row *row, unsigned column, const int32_t dims[3], char text[48])
 {
@@ -213,8 +205,6 @@ static void add_dims(struct row *row, unsigned column, const int32_t dims[3], ch
 
 static void add_shape(struct row *row, const struct launch_shape *shape, char texts[2][48])
 {
-    if (!shape)
-        return;
     add_dims(row, KERNELS_GRID, shape->grid, texts[0]);
     add_dims(row, KERNELS_BLOCK, shape->block, texts[1]);
     row_i64_if(row, KERNELS_REGISTERS, shape->registers >= 0, shape->registers);
@@ -261,7 +251,10 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     row_share(&row, KERNELS_BUSY_SHARE, kernel->total_ns, parts_busy_ns(&facts->whole));
     row_share(&row, KERNELS_PER_STEP_NS, kernel->steady_ns, facts->steady_count);
     add_stats(&row, &stats);
-    add_shape(&row, shape_of(facts, kernel->by_shape), texts);
+    if (kernel->by_shape != FACTS_NONE) {
+        const struct launch_shape shape = facts_launch_shape(facts, kernel->by_shape);
+        add_shape(&row, &shape, texts);
+    }
     kernel_name_put(&row, name, &name_texts);
     return row_end(&row, report, err);
 }

@@ -39,7 +39,7 @@ struct hand_event {
     int64_t in_elems, out_elems, group_size;
     int64_t rank_start, rank_stride; // valid if the stride is not 0
     int64_t peer, peer_in_group;     // of a send or recv, plus 1; 0: none
-    int32_t grid;
+    int32_t grid, block;
     int64_t bytes;
     enum copy_direction copies;                             // of a launch, with its bytes
     const char *dims, *types, *strides, *concrete, *module; // of an operator, JSON text
@@ -91,6 +91,7 @@ static inline void hand_add(struct hand *hand, struct hand_event event)
                    .device_type = event.device_type,
                    .device = event.device},
         .shape = {.grid = {event.grid, event.grid ? 1 : 0, event.grid ? 1 : 0},
+                  .block = {event.block, event.block ? 1 : 0, event.block ? 1 : 0},
                   .registers = -1,
                   .occupancy_percent = -1,
                   .shared_bytes = VALUE_ABSENT,

@@ -74,6 +74,42 @@ static void kernels_are_summed_by_name(void **state)
     hand_end(&hand);
 }
 
+// 304 blocks of 256 threads, as PyTorch's profiler records them on ROCm.
+static void grids_of_extended_launches_are_in_blocks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *call;
+        int32_t grid;
+        const char *shown, *basis;
+    } cases[] = {
+        {"hipExtModuleLaunchKernel", 304 * 256, "304,1,1", "few_blocks"},
+        {"hipHccModuleLaunchKernel", 304 * 256 - 255, "304,1,1", "few_blocks"},
+        {"hipExtModuleLaunchKernel", 609 * 256, "609,1,1", "grid"},
+        {"hipModuleLaunchKernel", 304, "304,1,1", "few_blocks"},
+        {"hipExtLaunchKernel", 1000, "1000,1,1", "grid"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_launch(&hand, cases[i].call, 10, 1);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = "Cijk_Ailk_Bljk_BBS_BH",
+                                            .begin_ns = 100,
+                                            .dur_ns = 50,
+                                            .row = 7,
+                                            .correlation = 1,
+                                            .grid = cases[i].grid,
+                                            .block = 256});
+        hand_analyze(&hand);
+        assert_string_equal(hand_word(&hand, "kernels", 0, "grid"), cases[i].shown);
+        assert_string_equal(hand_word(&hand, "kernels", 0, "block"), "256,1,1");
+        assert_string_equal(hand_word(&hand, "kernel_shapes", 0, "grid"), cases[i].shown);
+        assert_string_equal(hand_word(&hand, "kernel_rates", 0, "basis"), cases[i].basis);
+        hand_end(&hand);
+    }
+}
+
 static void operators_sum_the_union_of_what_each_call_launched(void **state)
 {
     (void)state;
@@ -400,6 +436,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_summed_by_name),
+        cmocka_unit_test(grids_of_extended_launches_are_in_blocks),
         cmocka_unit_test(operators_sum_the_union_of_what_each_call_launched),
         cmocka_unit_test(collectives_have_bandwidths_and_groups_of_their_own),
         cmocka_unit_test(devices_share_the_window_of_the_trace),
