@@ -67,13 +67,19 @@ static uint32_t last_in_file(const struct keyed *launches, uint32_t from, uint32
     return launches[last].a;
 }
 
+// A function of the host that is launched has no device event.
+static bool launches_kernel(struct str name)
+{
+    return str_find(name, STR("Launch")) != SIZE_MAX &&
+           str_find(name, STR("LaunchHostFunc")) == SIZE_MAX;
+}
+
 static uint64_t count_kernel_launches(const struct trace *trace, const struct keyed *launches,
                                       uint32_t from, uint32_t end)
 {
     uint64_t count = 0;
     for (uint32_t i = from; i < end; i++)
-        count += str_find(facts_short_name(trace, trace->name[launches[i].a]), STR("Launch")) !=
-                 SIZE_MAX;
+        count += launches_kernel(facts_short_name(trace, trace->name[launches[i].a]));
     return count;
 }
 

@@ -117,7 +117,8 @@ static void of_several_launches_the_last_in_the_file_counts(void **state)
     hand_begin(&hand);
     add_launch(&hand, "late", 500, 5, 9);
     add_launch(&hand, "cudaLaunchKernel", 100, 5, 9);
-    add_launch(&hand, "cudaLaunchKernel", 200, 5, 77); // has no device event
+    add_launch(&hand, "cudaLaunchKernel", 200, 5, 77);   // has no device event
+    add_launch(&hand, "cudaLaunchHostFunc", 220, 5, 78); // cannot have one
     add_launched(&hand, 1000, 9);
     add_launched(&hand, 2000, 9);
     add_launched(&hand, 3000, 0);
