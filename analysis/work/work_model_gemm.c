@@ -61,6 +61,21 @@ static const struct gemm gemms[] = {
     {"aiter::hipb_mm", FORM_MM, 0, 1, -1, -1, OUTPUT_CHOSEN, -1},
 };
 
+// Of PyTorch 2.1 to 2.4: the type is where the second scale is now, before both scales.
+static const struct gemm older_scaled = {"aten::_scaled_mm", FORM_MM, 0, 1, 2, -1,
+                                         OUTPUT_CHOSEN,      3};
+
+// NULL if it is none.
+static const struct gemm *gemm_of(struct str op, const struct arg_list *args)
+{
+    if (str_equal(op, str_of(older_scaled.op)) && !op_args_tensor(args, older_scaled.out_dtype))
+        return &older_scaled;
+    for (size_t i = 0; i < sizeof gemms / sizeof *gemms; i++)
+        if (str_equal(op, str_of(gemms[i].op)))
+            return &gemms[i];
+    return NULL;
+}
+
 struct product {
     int64_t batch, m, n, k;
 };
@@ -242,18 +257,15 @@ bool work_gemm(struct str op, const struct arg_list *args, struct work *work)
             fill_grouped(&groupeds[i], args, work);
             return true;
         }
-    for (size_t i = 0; i < sizeof gemms / sizeof *gemms; i++) {
-        const struct gemm *gemm = &gemms[i];
-        if (!str_equal(op, str_of(gemm->op)))
-            continue;
-        struct product product;
-        const struct op_arg *a = op_args_tensor(args, gemm->a), *b = op_args_tensor(args, gemm->b);
-        work->kind = WORK_GEMM;
-        if (a && b && multiply(gemm->form, a, b, &product))
-            fill(gemm, args, &product, work);
-        else
-            work->note = work_note_shapes;
-        return true;
-    }
-    return false;
+    const struct gemm *gemm = gemm_of(op, args);
+    if (!gemm)
+        return false;
+    struct product product;
+    const struct op_arg *a = op_args_tensor(args, gemm->a), *b = op_args_tensor(args, gemm->b);
+    work->kind = WORK_GEMM;
+    if (a && b && multiply(gemm->form, a, b, &product))
+        fill(gemm, args, &product, work);
+    else
+        work->note = work_note_shapes;
+    return true;
 }

@@ -89,6 +89,13 @@ static void scaled_products_move_narrow_inputs_and_their_own_output(void **state
     assert_int_equal(work.bytes, 128 + 512 + 256 * 2);
     assert_int_equal(work.precision, PRECISION_FP8);
     assert_non_null(work.note); // says what was assumed
+    // PyTorch 2.1 to 2.4 had bias and type before the scales; here the bias has 32 values.
+    check("aten::_scaled_mm",
+          (struct inputs){"[[8,16],[16,32],[32],[],[],[],[],[]]",
+                          "[\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\"," BF16
+                          ",\"Scalar\",\"float\",\"float\",\"float\",\"Scalar\"]",
+                          "", "[\"\",\"\",\"\",\"6\",\"\",\"\",\"\",\"False\"]"},
+          8192 + 256, 128 + 512 + 256 * 4 + 32 * 2);
     // Two 4-bit values per byte: K is 32.
     check("aiter::gemm_a4w4",
           (struct inputs){"[[8,16],[32,16]]",
