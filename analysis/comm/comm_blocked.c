@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/comm/comm_blocked.h"
 
+#include "analysis/facts/awaited_copies.h"
 #include "analysis/names/host_traits.h"
 #include "analysis/stats/sort.h"
 #include "ingest/base/search.h"
@@ -88,7 +89,7 @@ bool comm_blocked_make(const struct facts *facts, struct arena *arena, struct co
     *blocked = (struct comm_blocked){0};
     if (!host_traits_make(&traits, facts->trace, facts->budget, err))
         return false;
-    bool ok = fill(&traits, arena, blocked, err);
+    bool ok = awaited_copies_find(facts, arena, &traits, err) && fill(&traits, arena, blocked, err);
     host_traits_free(&traits);
     return ok;
 }

@@ -3,6 +3,7 @@
 // cause with the most time is the gap's.
 #include "analysis/facts/gap_judge.h"
 
+#include "analysis/facts/awaited_copies.h"
 #include "analysis/facts/cold_starts.h"
 #include "analysis/stats/sort.h"
 #include "analysis/facts/track_pairs.h"
@@ -36,6 +37,7 @@ bool gap_judge_init(struct gap_judge *judge, const struct facts *facts, struct e
     judge->pending_ns = arena_room(arena, (size_t)facts->device_count + 1, sizeof(int64_t), err);
     return judge->views && judge->pending_ns && find_computes(judge, err) &&
            host_traits_make(&judge->traits, trace, facts->budget, err) &&
+           awaited_copies_find(facts, arena, &judge->traits, err) &&
            cold_starts_find(facts, arena, &judge->traits, err) &&
            stream_waits_make(facts, &judge->traits, arena, &judge->waits, err) &&
            pending_make(facts, &judge->waits, arena, &judge->pending, err) &&

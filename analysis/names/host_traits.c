@@ -110,6 +110,13 @@ static bool is_cold(const struct host_traits *traits, uint32_t event)
     return before < traits->cold_count && traits->cold[before].key == event;
 }
 
+static bool is_waiting(const struct host_traits *traits, uint32_t event)
+{
+    uint32_t before =
+        count_below_u32(traits->waiting, traits->waiting_count, sizeof *traits->waiting, event);
+    return before < traits->waiting_count && traits->waiting[before] == event;
+}
+
 unsigned host_traits_of(struct host_traits *traits, uint32_t event)
 {
     str_id name = traits->trace->name[event];
@@ -120,5 +127,7 @@ unsigned host_traits_of(struct host_traits *traits, uint32_t event)
     bool call = event_kind_is_launch((enum event_kind)traits->trace->kind[event]);
     if (call && traits->cold_count && is_cold(traits, event))
         return 1u << HOST_COLD;
+    if (call && traits->waiting_count && is_waiting(traits, event))
+        return 1u << HOST_SYNC;
     return traits->memo[name] & (call ? CALL_BITS : OTHER_BITS);
 }

@@ -7,7 +7,7 @@
 #include "ingest/trace/trace.h"
 
 enum host_trait {
-    HOST_SYNC,        // a call that returns when the device has finished
+    HOST_SYNC,        // a call that returns when the device has finished, by name or by what it did
     HOST_SYNC_ALL,    // such a call that waits for all of its streams
     HOST_ALLOCATOR,   // a call that allocates or frees device or pinned memory
     HOST_LOADING,     // an operator, annotation or frame of a data loader
@@ -27,6 +27,8 @@ struct host_traits {
     size_t size;
     const struct keyed *cold; // calls that are cold starts (cold_starts.h): key is the event
     uint32_t cold_count;
+    const uint32_t *waiting; // calls that wait whatever their name (awaited_copies.h), ascending
+    uint32_t waiting_count;
 };
 
 MUST_CHECK bool host_traits_make(struct host_traits *traits, const struct trace *trace,

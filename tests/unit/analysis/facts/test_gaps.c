@@ -138,6 +138,44 @@ static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **stat
     }
 }
 
+// A value read from the device: the copy waits for the kernel before it, and the call for the copy,
+// so that the call after it finds nothing to wait for.
+static void a_copy_to_pageable_memory_waits_whatever_its_call_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *copy;
+        int64_t returned_us;
+        bool waits;
+    } cases[] = {
+        {"Memcpy DtoH (Device -> Pageable)", 1005, true},
+        {"Memcpy DtoH (Device -> Pinned)", 1005, false},
+        {"Memcpy DtoH (Device -> Pageable)", 505, false}, // the copy ends at 1002
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                            .name = cases[i].copy,
+                                            .begin_ns = 1001 * US,
+                                            .dur_ns = US,
+                                            .row = COMPUTE,
+                                            .correlation = 3});
+        hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                            .name = "cudaMemcpyAsync",
+                                            .begin_ns = 500 * US,
+                                            .dur_ns = (cases[i].returned_us - 500) * US,
+                                            .pid = 1,
+                                            .row = MAIN,
+                                            .correlation = 3});
+        add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", span(1006, 1008));
+        hand_facts(&hand);
+        assert_gap(&hand, 1002, cases[i].waits ? "sync" : "host_compute",
+                   cases[i].waits ? "cudaMemcpyAsync" : NULL);
+        hand_end(&hand);
+    }
+}
+
 // op   [1000,1290)      innermost in [1000,1060) [1130,1190) [1230,1290): 180 us in pieces
 // sub  [1060,1130)      70 us in one
 // sub  [1190,1230)      40 us
@@ -695,6 +733,7 @@ int main(void)
         cmocka_unit_test(allocating_calls_are_known_by_name),
         cmocka_unit_test(an_operator_named_like_a_call_is_no_call),
         cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
+        cmocka_unit_test(a_copy_to_pageable_memory_waits_whatever_its_call_is_named),
         cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),
         cmocka_unit_test(a_thread_of_which_nothing_is_recorded_computed),
         cmocka_unit_test(where_the_launching_thread_is_silent_the_one_before_speaks),
