@@ -2,6 +2,8 @@
 // Looks for step marks, from the most to the least certain kind.
 #include "analysis/facts/step_marks.h"
 
+#include "analysis/facts/host_stack.h"
+#include "analysis/facts/track_pairs.h"
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 #include "ingest/base/hash.h"
@@ -101,6 +103,105 @@ static void add_mark(struct step_marks *marks, struct step_mark mark)
     marks->marks[marks->count++] = mark;
 }
 
+// --- optimizers ---------------------------------------------------------------------------------
+
+// Takes out optimizers of single parameters that step in the backward, as soon as the gradient is
+// there. Items are in column order.
+static bool leave_out_backward(const struct facts *facts, struct keyed *items, uint32_t *count,
+                               struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t kept = 0, row = FACTS_NONE, op = FACTS_NONE;
+    struct host_stack stack;
+    bool ok = true;
+    host_stack_init(&stack, trace, facts->budget);
+    for (uint32_t i = 0; ok && i < *count; i++) {
+        uint32_t event = items[i].a, track = track_of_event(trace, event);
+        if (track != row)
+            host_stack_start(&stack, &trace->tracks[track], HOST_STACK_OPS);
+        row = track;
+        ok = host_stack_find(&stack, items[i].key, facts_event_end(trace, event), &op, err);
+        bool outside = op == FACTS_NONE || str_find(trace_text(trace, trace->name[op]),
+                                                    STR("AccumulateGrad")) == SIZE_MAX;
+        if (outside)
+            items[kept++] = items[i];
+    }
+    host_stack_free(&stack);
+    *count = kept;
+    return ok;
+}
+
+// Whether something that computes was launched between each mark and the next; false if that is so
+// nowhere.
+static bool find_work_between(const struct facts *facts, const struct step_marks *marks,
+                              bool *works)
+{
+    bool any = false;
+    for (uint32_t l = 0; l < facts->launch_count; l++) {
+        const struct launch *launch = &facts->launches[l];
+        int64_t at_ns = facts->trace->begin_ns[launch->event];
+        uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
+                                        sizeof *marks->marks, at_ns);
+        if (begun == 0 || begun == marks->count || at_ns < marks->marks[begun - 1].end_ns ||
+            facts->devices[launch->first].class != CLASS_COMPUTE)
+            continue;
+        works[begun - 1] = any = true;
+    }
+    return any;
+}
+
+// Several optimizers that step one after the other end the same iteration.
+static bool join_iterations(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    size_t size = marks->count * sizeof(bool);
+    bool *works = budget_zalloc(facts->budget, size, err);
+    if (!works)
+        return false;
+    uint32_t last = 0;
+    bool any = find_work_between(facts, marks, works);
+    for (uint32_t i = 1; any && i < marks->count; i++)
+        if (works[i - 1])
+            marks->marks[++last] = marks->marks[i];
+        else
+            marks->marks[last].end_ns = marks->marks[i].end_ns;
+    marks->count = any ? last + 1 : marks->count;
+    budget_free(facts->budget, works, size);
+    return true;
+}
+
+// Of optimizers of several classes, as of a GAN, one marks steps: that which steps most often and,
+// of those, first.
+static bool keep_class(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    size_t size = trace->strings.count * sizeof(uint32_t);
+    uint32_t *counts = budget_zalloc(facts->budget, size, err), kept = 0;
+    if (!counts)
+        return false;
+    for (uint32_t i = 0; i < marks->count; i++)
+        counts[trace->name[marks->marks[i].event]]++;
+    str_id most = trace->name[marks->marks[0].event];
+    for (uint32_t i = 1; i < marks->count; i++)
+        if (counts[trace->name[marks->marks[i].event]] > counts[most])
+            most = trace->name[marks->marks[i].event];
+    for (uint32_t i = 0; i < marks->count; i++)
+        if (trace->name[marks->marks[i].event] == most)
+            marks->marks[kept++] = marks->marks[i];
+    marks->count = kept;
+    budget_free(facts->budget, counts, size);
+    return true;
+}
+
+// They end a step, so that each lasts until the next.
+static bool settle_optimizers(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    if (!join_iterations(facts, marks, err) || !keep_class(facts, marks, err))
+        return false;
+    for (uint32_t i = 0; i + 1 < marks->count; i++)
+        marks->marks[i].end_ns = marks->marks[i + 1].begin_ns;
+    return true;
+}
+
 static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t count,
                         struct step_marks *marks, struct err *err)
 {
@@ -112,11 +213,7 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     for (uint32_t i = 0; i < count; i++)
         add_mark(marks,
                  (struct step_mark){items[i].key, facts_event_end(trace, items[i].a), items[i].a});
-    if (marks->source != MARKS_OPTIMIZER)
-        return true;
-    for (uint32_t i = 0; i + 1 < marks->count; i++)
-        marks->marks[i].end_ns = marks->marks[i + 1].begin_ns;
-    return true;
+    return marks->source != MARKS_OPTIMIZER || settle_optimizers(facts, marks, err);
 }
 
 // Whether a word starts like that: not "criterion_0" and "writer_1" of "iter".
@@ -228,7 +325,8 @@ static bool gather(const struct search *search, const struct wanted *wanted,
         if (family ? is_of(search, family, trace->name[e])
                    : fits(facts, marks->source, trace_text(trace, trace->name[e])))
             items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
-    bool ok = order_marks(facts, items, found, marks, err);
+    bool ok = marks->source != MARKS_OPTIMIZER || leave_out_backward(facts, items, &found, err);
+    ok = ok && (found == 0 || order_marks(facts, items, found, marks, err));
     budget_free(facts->budget, items, size);
     return ok;
 }
@@ -412,16 +510,19 @@ static bool find_repeated(const struct facts *facts, struct step_marks *marks, s
 
 bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
-    *marks = (struct step_marks){0};
     for (int s = MARKS_CHOSEN; s <= MARKS_OPTIMIZER; s++) {
         enum mark_source source = (enum mark_source)s;
         uint32_t count = count_fitting(facts, EVENT_ANNOTATION, source);
         if (count == 0)
             continue;
-        marks->source = source;
-        return gather(&(struct search){facts, NULL},
-                      &(struct wanted){EVENT_ANNOTATION, count, NULL}, marks, err);
+        *marks = (struct step_marks){.source = source};
+        if (!gather(&(struct search){facts, NULL}, &(struct wanted){EVENT_ANNOTATION, count, NULL},
+                    marks, err))
+            return false;
+        if (marks->count)
+            return true;
     }
+    *marks = (struct step_marks){0};
     return find_repeated(facts, marks, err);
 }
 

@@ -480,6 +480,91 @@ static void optimizer_marks_leave_the_last_step_open(void **state)
     hand_end(&hand);
 }
 
+// An iteration of 100 ns: optimizers step, one after the other or with a backward between them, and
+// 50 ns later the forward runs.
+static void add_iteration(struct hand *hand, int64_t begin_ns, const char *const classes[2],
+                          bool work_between)
+{
+    int64_t second_ns = begin_ns + (work_between ? 30 : 6);
+    add_mark(hand, classes[0], begin_ns, 5);
+    add_pair(hand, begin_ns + 2, begin_ns + 3, 2);
+    if (work_between)
+        add_pair(hand, begin_ns + 10, begin_ns + 12, 2);
+    add_mark(hand, classes[1], second_ns, 4);
+    add_pair(hand, second_ns + 1, second_ns + 2, 2);
+    add_pair(hand, begin_ns + 50, begin_ns + 60, 10);
+}
+
+static void several_optimizers_of_an_iteration_end_one_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *classes[2];
+        bool work_between;
+    } cases[] = {
+        {{"Optimizer.step#Muon.step", "Optimizer.step#AdamW.step"}, false},
+        {{"Optimizer.step#AdamW.step", "Optimizer.step#AdamW.step"}, false}, // of two models
+        {{"Optimizer.step#SGD.step", "Optimizer.step#Adam.step"}, true},     // of a GAN
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        for (int64_t step = 0; step < 3; step++)
+            add_iteration(&hand, 100 * step, cases[i].classes, cases[i].work_between);
+        hand_facts(&hand);
+        const struct facts *facts = &hand.facts;
+        assert_int_equal(facts->step_count, 3);
+        assert_int_equal(facts->joined_marks, 0);
+        expect_step(facts, 0, 3, 70);
+        expect_step(facts, 1, 70, 170);
+        for (uint32_t s = 0; s < 3; s++)
+            assert_string_equal(trace_text(hand.trace, facts->steps[s].name).at,
+                                cases[i].classes[0]);
+        assert_string_equal(facts->steps[2].reason, "its annotation has no end");
+        hand_end(&hand);
+    }
+}
+
+// Where nothing is launched between any two steps, each is one.
+static void optimizers_without_other_work_step_alone(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 3; i++) {
+        add_mark(&hand, "Optimizer.step#AdamW.step", 100 * i, 90);
+        add_pair(&hand, 100 * i + 50, 100 * i + 60, 10);
+    }
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 3);
+    hand_end(&hand);
+}
+
+// One optimizer for each parameter, which steps as soon as the gradient is there.
+static void optimizers_that_step_in_the_backward_mark_no_steps(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int i = 0; i < 6; i++) {
+        hand_add(&hand, (struct hand_event){
+                            .kind = EVENT_CPU_OP,
+                            .name = "autograd::engine::evaluate_function: "
+                                    "torch::autograd::AccumulateGrad",
+                            .begin_ns = 100 * i,
+                            .dur_ns = 20,
+                            .pid = 1,
+                            .row = 1,
+                        });
+        add_mark(&hand, "Optimizer.step#Adam.step", 100 * i + 5, 10);
+        add_pair(&hand, 100 * i + 50, 100 * i + 60, 10);
+    }
+    hand_facts(&hand);
+    assert_false(hand.facts.marked);
+    assert_int_equal(hand.facts.step_count, 1);
+    hand_end(&hand);
+}
+
 static void a_repeated_annotation_at_the_top_of_a_thread_marks_steps(void **state)
 {
     (void)state;
@@ -577,6 +662,9 @@ int main(void)
         cmocka_unit_test(steps_that_only_launch_are_known_by_what_they_launch),
         cmocka_unit_test(steps_that_only_launch_must_say_so_and_launch_most),
         cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
+        cmocka_unit_test(several_optimizers_of_an_iteration_end_one_step),
+        cmocka_unit_test(optimizers_without_other_work_step_alone),
+        cmocka_unit_test(optimizers_that_step_in_the_backward_mark_no_steps),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
         cmocka_unit_test(patterns_are_whole_names_or_beginnings),
