@@ -14,7 +14,7 @@
 // "cudaMalloc" -> "Malloc". False if it is not a call of a vendor's library.
 static bool strip_vendor(struct str *name)
 {
-    static const char *const prefixes[] = {"cuda", "hip", "cu"};
+    static const char *const prefixes[] = {"cuda", "hip", "cu", "ur", "ze"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         struct str prefix = str_of(prefixes[i]);
         if (name->len <= prefix.len || !str_starts_with(*name, prefix) ||
@@ -68,14 +68,17 @@ static unsigned traits_of_call(struct str name)
         return 1u << HOST_COLD;
     if (str_starts_with(name, STR("StreamWaitEvent")))
         return 1u << HOST_STREAM_WAIT;
-    if (has(name, STR("Async")))
+    if (has(name, STR("Async")) || str_starts_with(name, STR("Enqueue")))
         return 0;
     if (begins_with_any(name, allocating, sizeof allocating / sizeof *allocating))
         return 1u << HOST_ALLOCATOR;
     if (str_starts_with(name, STR("DeviceSynchronize")) ||
         str_starts_with(name, STR("CtxSynchronize")))
         return 1u << HOST_SYNC | 1u << HOST_SYNC_ALL;
-    return has(name, STR("Synchronize")) || has(name, STR("Memcpy")) ? 1u << HOST_SYNC : 0;
+    bool waits = has(name, STR("Synchronize")) || has(name, STR("Memcpy")) ||
+                 str_starts_with(name, STR("QueueFinish")) || // of SYCL, like the next
+                 str_starts_with(name, STR("EventWait"));
+    return waits ? 1u << HOST_SYNC : 0;
 }
 
 static unsigned traits_of_other(struct str name)

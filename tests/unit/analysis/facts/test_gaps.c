@@ -128,13 +128,14 @@ static void an_operator_named_like_a_call_is_no_call(void **state)
 static void blocking_copies_synchronize_and_asynchronous_ones_do_not(void **state)
 {
     (void)state;
-    static const char *const names[] = {"cudaMemcpy", "hipMemcpyWithStream", "cuEventSynchronize",
-                                        "cudaMemcpyAsync"};
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const names[] = {
+        "cudaMemcpy",  "hipMemcpyWithStream",       "cuEventSynchronize", "urQueueFinish",
+        "urEventWait", "zeCommandQueueSynchronize", "cudaMemcpyAsync",    "urEnqueueUSMMemcpy"};
+    for (size_t i = 0; i < 8; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
         add_host(&hand, EVENT_RUNTIME, MAIN, names[i], span(900, 1280));
-        end_with_gap(&hand, i < 3 ? "sync" : "host_compute", names[i]);
+        end_with_gap(&hand, i < 6 ? "sync" : "host_compute", names[i]);
     }
 }
 
