@@ -25,7 +25,8 @@ struct comm_sizes {
 
 // Sums over the calls of one row.
 struct size_sums {
-    int64_t bytes, total_ns, exposed_ns, steady;
+    int64_t bytes, total_ns, exposed_ns;
+    int64_t steady, steady_ns, steady_exposed_ns; // of calls in steady steps
     bool overflows;
     double algo, best_algo; // GB/s, NaN when not known
     struct stats stats;
@@ -134,7 +135,10 @@ static void sum(struct comm_sizes *all, uint32_t group, struct size_sums *sums)
         const struct device_event *device = &facts->devices[all->calls->calls[call].device];
         sums->total_ns += all->values[i - first] = dur_of(all, call);
         sums->exposed_ns += device->owned_ns;
-        sums->steady += device->step != FACTS_NONE && facts->steps[device->step].steady;
+        bool steady = device->step != FACTS_NONE && facts->steps[device->step].steady;
+        sums->steady += steady;
+        sums->steady_ns += steady ? dur_of(all, call) : 0;
+        sums->steady_exposed_ns += facts->steady_owned_ns[all->calls->calls[call].device];
         sums->overflows |=
             __builtin_add_overflow(sums->bytes, comm_calls_bytes(all->calls, call), &sums->bytes);
     }
@@ -190,6 +194,8 @@ static bool add_row(struct comm_sizes *all, uint32_t group, struct report *repor
     row_f64(&row, COMM_SIZES_BEST_BUS_GBPS, sums.best_algo * factor);
     row_i64(&row, COMM_SIZES_EXPOSED_NS, sums.exposed_ns);
     row_share(&row, COMM_SIZES_EXPOSED_SHARE, sums.exposed_ns, sums.total_ns);
+    row_i64(&row, COMM_SIZES_STEADY_NS, sums.steady_ns);
+    row_i64(&row, COMM_SIZES_STEADY_EXPOSED_NS, sums.steady_exposed_ns);
     row_text_if(&row, COMM_SIZES_KERNEL, !named, kernel);
     return row_end(&row, report, err);
 }

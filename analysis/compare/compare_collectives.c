@@ -78,15 +78,12 @@ static struct call read_call(const struct table *sizes, size_t row, int side, in
                         .dtype = table_text(sizes, row, COMM_SIZES_DTYPE),
                         .size_class = table_text(sizes, row, COMM_SIZES_SIZE_CLASS),
                         .group_size = group_size->null ? -1 : group_size->i};
-    double calls = number_of(sizes, row, COMM_SIZES_CALLS);
-    double steady = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * (double)steps;
     double bus = number_of(sizes, row, COMM_SIZES_BUS_GBPS),
            bytes = number_of(sizes, row, COMM_SIZES_BYTES);
-    double part = calls > 0 ? steady / calls : 0; // share of the trace's calls that are steady
     call.has[side] = true;
-    call.calls[side] = steady;
-    call.ns[side] = number_of(sizes, row, COMM_SIZES_TOTAL_NS) * part;
-    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_EXPOSED_NS) * part;
+    call.calls[side] = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * (double)steps;
+    call.ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_NS);
+    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_EXPOSED_NS);
     call.bytes[side] = bus > 0 ? bytes : 0;
     call.bus[side] = bus > 0 ? bus * bytes : 0;
     return call;

@@ -401,6 +401,9 @@ static void calls_and_time_per_step_are_those_of_steady_steps(void **state)
     hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 6);
     assert_true(share(&hand, "comm_sizes", 0, "calls_per_step") == 1);
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "total_ns"), 30);
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "steady_ns"), 10);
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "steady_exposed_ns"), 10);
     assert_true(share(&hand, "kernels", 0, "calls_per_step") == 1);
     assert_true(share(&hand, "kernels", 0, "per_step_ns") == 5);
     hand_end(&hand);
@@ -421,6 +424,7 @@ static void bandwidths_are_medians_over_calls_and_the_best_is_the_best(void **st
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 3);
     assert_true(share(&hand, "comm_sizes", 0, "calls_per_step") == 3);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "bytes"), 18000);
+    assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "steady_ns"), 6000);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "median_ns"), 2000);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "p95_ns"), 3000);
     assert_true(is_near(share(&hand, "comm_sizes", 0, "algo_gbps"), 3));
