@@ -92,7 +92,7 @@ struct facts {
     uint32_t linked;          // device events with a launch
     int64_t begin_ns, end_ns; // window
     uint32_t stream_count;
-    struct label *gpus; // distinct devices in order of the file's tracks
+    struct label *gpus; // distinct devices in order of their first events (only_device.h)
     uint32_t gpu_count;
     uint32_t *track_gpu;   // per track of the trace: index into gpus, for tracks of devices
     uint32_t *gpu_devices; // device events by device, g's in gpu_first[g] .. gpu_first[g + 1] - 1

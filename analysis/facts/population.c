@@ -2,6 +2,7 @@
 // Collects device events in order of time.
 #include "analysis/facts/population.h"
 
+#include "analysis/facts/only_device.h"
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 #include "ingest/trace/plausible.h"
@@ -76,7 +77,16 @@ static bool keep_plausible(struct facts *facts, const struct keyed *items, uint3
     return true;
 }
 
-// Clips overruns. Events of a track are in column order, (begin, end); so is the sort here.
+// A copy may run beside the next one of its row: PyTorch on ROCm (rocprofiler-sdk) writes those of
+// all streams on one.
+static bool may_overlap(const struct trace *trace, uint32_t event)
+{
+    return event_is_copy((enum event_kind)trace->kind[event],
+                         trace_text(trace, trace->name[event]));
+}
+
+// Clips overruns of kernels. Events of a track are in column order, (begin, end); so is the sort
+// here.
 static void clip(struct facts *facts, struct keyed *items, struct keyed *scratch)
 {
     uint32_t count = facts->device_count;
@@ -87,7 +97,8 @@ static void clip(struct facts *facts, struct keyed *items, struct keyed *scratch
         struct device_event *device = &facts->devices[items[i].a];
         const struct device_event *next = &facts->devices[items[i + 1].a];
         int64_t overrun_ns = device->end_ns - next->begin_ns;
-        if (device->track != next->track || overrun_ns <= POPULATION_CLIP_NS)
+        if (device->track != next->track || overrun_ns <= POPULATION_CLIP_NS ||
+            may_overlap(facts->trace, device->event))
             continue;
         device->end_ns = next->begin_ns;
         facts->quarantine.clipped++;
@@ -125,6 +136,21 @@ static bool find_gpus(struct facts *facts, struct groups *gpus, struct err *err)
     return facts->gpus != NULL;
 }
 
+// What has only copies is no device of the job if one device has all other work: its time is that
+// one's.
+static void join_copies(struct facts *facts)
+{
+    const struct track *only = facts->gpu_count > 1 ? only_device(facts->trace) : NULL;
+    uint32_t gpu = only ? facts->track_gpu[only - facts->trace->tracks] : FACTS_NONE;
+    if (gpu == FACTS_NONE)
+        return;
+    for (uint32_t t = 0; t < facts->trace->track_count; t++)
+        if (facts->track_gpu[t] != FACTS_NONE)
+            facts->track_gpu[t] = 0;
+    facts->gpus[0] = facts->gpus[gpu];
+    facts->gpu_count = 1;
+}
+
 static bool name_gpus(struct facts *facts, struct err *err)
 {
     uint32_t tracks = facts->trace->track_count;
@@ -137,6 +163,8 @@ static bool name_gpus(struct facts *facts, struct err *err)
     groups_init(&gpus, facts->budget);
     bool ok = find_gpus(facts, &gpus, err);
     groups_free(&gpus);
+    if (ok)
+        join_copies(facts);
     return ok;
 }
 

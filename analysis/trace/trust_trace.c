@@ -126,7 +126,7 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .count = (int64_t)found->clipped,
         .timed = true,
         .time_ns = found->clipped_ns,
-        .detail = "device events that overlap the next one on their stream by over 100 us",
+        .detail = "kernels that overlap the next device event on their stream by over 100 us",
         .effect = "they are cut there; their durations are too short rather than too long",
     };
     return (!found->implausible || doubt_add(report, &implausible, err)) &&

@@ -198,11 +198,16 @@ static bool names_communication(struct str name)
     return false;
 }
 
+bool event_is_copy(enum event_kind kind, struct str name)
+{
+    return kind != EVENT_GRAPH && (kind != EVENT_KERNEL || names_memory(name));
+}
+
 enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective)
 {
     if (kind == EVENT_GRAPH)
         return CLASS_COMPUTE;
-    if (kind != EVENT_KERNEL || names_memory(name))
+    if (event_is_copy(kind, name))
         return CLASS_MEMORY;
     return has_collective || names_communication(name) ? CLASS_COMMUNICATION : CLASS_COMPUTE;
 }

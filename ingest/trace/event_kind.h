@@ -80,6 +80,9 @@ static inline bool event_kind_is_timed(enum event_kind kind)
 // communication; the rest is compute, as is a graph recorded as a whole.
 enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective);
 
+// Whether the class of a device event is memory. Only the start of its name is read.
+bool event_is_copy(enum event_kind kind, struct str name);
+
 // "compute", "communication", "memory".
 const char *event_device_class_word(enum device_class c);
 

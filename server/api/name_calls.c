@@ -21,6 +21,7 @@ struct reader {
     const struct trace_file *file;
     struct trace_events events;
     struct trace_blocks device_args, launch_args;
+    struct trace_texts texts;
     struct name_calls *calls;
     enum call_kind kind;
     str_id name;
@@ -148,7 +149,20 @@ static bool is_plausible(const struct reader *reader, const struct trace_event *
 
 static const struct trace_window everything = {INT64_MIN, INT64_MAX};
 
-// Events that overrun the next one's start are cut there, also as in the population.
+// Cuts a kernel that overruns the next event's start there, also as in the population.
+static bool cut_overrun(struct reader *reader, struct trace_event *event,
+                        const struct trace_event *next, struct err *err)
+{
+    struct str name;
+    if (event->end_ns - next->begin_ns <= POPULATION_CLIP_NS)
+        return true;
+    if (!trace_texts_get(&reader->texts, event->name, &name, err))
+        return false;
+    if (!event_is_copy(event->kind, name))
+        event->end_ns = next->begin_ns;
+    return true;
+}
+
 static bool read_stream(struct reader *reader, size_t track, struct err *err)
 {
     struct trace_cursor cursor = trace_events_start(&reader->events, track);
@@ -158,8 +172,8 @@ static bool read_stream(struct reader *reader, size_t track, struct err *err)
             return false;
         if (found && !is_plausible(reader, &next))
             continue;
-        if (held && found && event.end_ns - next.begin_ns > POPULATION_CLIP_NS)
-            event.end_ns = next.begin_ns;
+        if (held && found && !cut_overrun(reader, &event, &next, err))
+            return false;
         if (held && !visit_device(reader, &event, err))
             return false;
         event = next;
@@ -212,17 +226,15 @@ static bool read_thread(struct reader *reader, size_t track, struct err *err)
 
 static bool find_name(struct reader *reader, struct str name, bool *found, struct err *err)
 {
-    struct trace_texts texts = trace_texts_of(reader->file);
     uint64_t count = trace_file_count(reader->file, SECTION_SPANS);
     bool ok = true;
     *found = false;
     for (uint64_t id = 0; ok && !*found && id < count; id++) {
         struct str text;
-        ok = trace_texts_get(&texts, (str_id)id, &text, err);
+        ok = trace_texts_get(&reader->texts, (str_id)id, &text, err);
         *found = ok && str_equal(text, name);
         reader->name = (str_id)id;
     }
-    trace_texts_close(&texts);
     return ok;
 }
 
@@ -268,6 +280,7 @@ bool name_calls_read(const struct trace_file *file, enum call_kind kind, struct 
                             .calls = calls,
                             .kind = kind,
                             .first_ns = trace_file_header(file)->device_begin_ns,
+                            .texts = trace_texts_of(file),
                             .device_args = trace_blocks_of(file, SECTION_DEVICE_ARGS),
                             .launch_args = trace_blocks_of(file, SECTION_LAUNCH_ARGS)};
     bool ok = find_name(&reader, name, &found, err);
@@ -275,6 +288,7 @@ bool name_calls_read(const struct trace_file *file, enum call_kind kind, struct 
         ok = trace_events_open(&reader.events, file, 2, err) && read_all(&reader, err);
         trace_events_close(&reader.events);
     }
+    trace_texts_close(&reader.texts);
     trace_blocks_close(&reader.device_args);
     trace_blocks_close(&reader.launch_args);
     free(reader.launches);

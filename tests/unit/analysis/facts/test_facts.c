@@ -78,6 +78,60 @@ static void clipping_looks_at_the_next_event_by_begin_and_end(void **state)
     hand_end(&hand);
 }
 
+static void add_copy(struct hand *hand, int64_t device, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                       .name = "Memcpy DtoH (Device -> Host)",
+                                       .pid = device,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns});
+}
+
+// PyTorch on ROCm writes the copies of all streams on one row.
+static void copies_beside_each_other_are_not_clipped(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_copy(&hand, 0, 0, 5000 * US);
+    add_copy(&hand, 0, 1000 * US, 200 * US);
+    hand_kernel(&hand, "MEMORY_COPY_HOST_TO_DEVICE", 0, 1300 * US, 500 * US);
+    hand_kernel(&hand, "MEMORY_COPY_DEVICE_TO_HOST", 0, 1400 * US, 10 * US);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.quarantine.clipped, 0);
+    assert_int_equal(hand.facts.devices[0].end_ns, 5000 * US);
+    assert_int_equal(hand.facts.devices[2].end_ns, 1800 * US);
+    assert_int_equal(parts_busy_ns(&hand.facts.whole), 5000 * US);
+    hand_end(&hand);
+}
+
+// PyTorch on ROCm writes a copy to the host under the number of a CPU.
+static void copies_are_of_the_device_that_has_all_other_work(void **state)
+{
+    (void)state;
+    for (int64_t kernels_of_0 = 0; kernels_of_0 < 2; kernels_of_0++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_copy(&hand, 0, 0, 3 * US);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = "gemm",
+                                            .pid = 3,
+                                            .row = 7,
+                                            .begin_ns = 10 * US,
+                                            .dur_ns = 90 * US});
+        add_copy(&hand, 1, 110 * US, 3 * US);
+        hand_kernel(&hand, kernels_of_0 ? "gemm" : "MEMORY_COPY_DEVICE_TO_HOST", 0, 120 * US, US);
+        hand_facts(&hand);
+        const struct facts *facts = &hand.facts;
+        assert_int_equal(facts->gpu_count, kernels_of_0 ? 3 : 1);
+        assert_int_equal(facts->gpus[0].number, kernels_of_0 ? 0 : 3);
+        assert_int_equal(facts->gpu_first[1], kernels_of_0 ? 2 : 4);
+        assert_int_equal(facts->stream_count, 3);
+        assert_int_equal(facts->gpu_gaps == NULL, !kernels_of_0);
+        hand_end(&hand);
+    }
+}
+
 static void add_launch(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
                        int64_t correlation)
 {
@@ -362,6 +416,8 @@ int main(void)
         cmocka_unit_test(extreme_times_do_not_overflow),
         cmocka_unit_test(only_overruns_of_more_than_100_us_are_clipped),
         cmocka_unit_test(clipping_looks_at_the_next_event_by_begin_and_end),
+        cmocka_unit_test(copies_beside_each_other_are_not_clipped),
+        cmocka_unit_test(copies_are_of_the_device_that_has_all_other_work),
         cmocka_unit_test(of_several_launches_the_last_in_the_file_counts),
         cmocka_unit_test(a_launch_belongs_to_the_innermost_operator_around_it),
         cmocka_unit_test(operators_that_cross_each_other_are_searched_as_defined),

@@ -78,6 +78,23 @@ static void a_kernel_that_overruns_the_next_is_cut_there_as_in_the_tables(void *
     hand_end(&hand);
 }
 
+static void a_copy_beside_another_of_its_row_is_whole_as_in_the_tables(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 2; i++)
+        hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                            .name = "copy",
+                                            .begin_ns = 1000 + 100000 * i,
+                                            .dur_ns = i ? 10 : 500000});
+    hand_kernel(&hand, "MEMORY_COPY_HOST_TO_DEVICE", 0, 102000, 10);
+    struct name_calls calls = read_calls(&hand, CALLS_OF_KERNEL, "copy", NULL, 0);
+    assert_int_equal(calls.calls.total_ns, 500010);
+    name_calls_free(&calls);
+    hand_end(&hand);
+}
+
 static void launch(struct hand *hand, int64_t begin_ns, int64_t correlation, int64_t kernel_ns)
 {
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
@@ -197,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_of_a_kernel_are_counted_by_step_and_the_longest_come_first),
         cmocka_unit_test(a_kernel_that_overruns_the_next_is_cut_there_as_in_the_tables),
+        cmocka_unit_test(a_copy_beside_another_of_its_row_is_whole_as_in_the_tables),
         cmocka_unit_test(an_operator_has_what_its_outermost_calls_launched),
         cmocka_unit_test(calls_of_bursts_hours_apart_all_count),
         cmocka_unit_test(a_name_that_does_not_occur_has_no_calls),
