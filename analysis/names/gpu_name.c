@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of devices recognized by compute units and memory. Some ROCm versions record an empty
-// name, or that of the driver's generic device, for all of them.
+// The table of devices recognized by compute units and memory, the first of equals. Some ROCm
+// versions record an empty name, or that of the driver's generic device, for all of them.
 #include "analysis/names/gpu_name.h"
 
 #define GIB            ((int64_t)1 << 30)
-#define MEMORY_PERCENT 5 // reserved by firmware and virtualization, at most
+#define MEMORY_PERCENT 5   // reserved by firmware and virtualization, at most
+#define MI250_UNITS    104 // an MI250X has 110
 
 static const struct {
     int64_t compute_units, memory_gib;
@@ -14,6 +15,7 @@ static const struct {
     {228, 128, "AMD Instinct MI300A"},           {80, 192, "AMD Instinct MI308X"},
     {256, 288, "AMD Instinct MI350X or MI355X"}, {110, 64, "AMD Instinct MI250X"},
     {104, 64, "AMD Instinct MI210 or MI250"},    {120, 32, "AMD Instinct MI100"},
+    {256, 288, "AMD Instinct MI350X"},           {256, 288, "AMD Instinct MI355X"},
 };
 
 static bool is_generic(struct str name)
@@ -23,6 +25,8 @@ static bool is_generic(struct str name)
 
 struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_bytes)
 {
+    if (str_equal(recorded, STR("AMD Instinct MI250X / MI250")) && compute_units == MI250_UNITS)
+        return STR("AMD Instinct MI250");
     if (!is_generic(recorded))
         return recorded;
     for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
@@ -32,6 +36,15 @@ struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_b
             return str_of(devices[i].name);
     }
     return recorded;
+}
+
+bool gpu_name_is_part(struct str name, int64_t compute_units)
+{
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (str_starts_with(name, str_of(devices[i].name)) && compute_units > 0 &&
+            compute_units < devices[i].compute_units)
+            return true;
+    return false;
 }
 
 // The size of memory: digits and "GB", with or without a blank between.

@@ -2,6 +2,8 @@
 // Reads tables of peaks strictly, and finds a device in them.
 #include "analysis/names/peaks.h"
 
+#include "analysis/names/gpu_name.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -179,10 +181,18 @@ static bool is_word_end(struct str name, size_t at)
     return !(str_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
 }
 
+// By what follows the name of the whole: "NVIDIA H100 80GB HBM3 MIG 1g.10gb".
+static bool is_part(struct str rest)
+{
+    return str_find(rest, STR(" MIG ")) != SIZE_MAX ||
+           str_find(rest, STR(GPU_NAME_PARTITION)) != SIZE_MAX;
+}
+
 static bool fits(const struct peak *row, struct str gpu, int64_t memory_bytes)
 {
     struct str device = without_vendor(row->device);
-    if (!str_starts_with(gpu, device) || !is_word_end(gpu, device.len))
+    if (!str_starts_with(gpu, device) || !is_word_end(gpu, device.len) ||
+        is_part((struct str){gpu.at + device.len, gpu.len - device.len}))
         return false;
     if (row->memory_gib == 0)
         return true;

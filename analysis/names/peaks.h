@@ -31,7 +31,8 @@ MUST_CHECK bool peaks_read(const char *path, struct arena *arena, struct peaks *
                            struct err *err);
 
 // The row whose name is the longest prefix of the device's, in whole words; the first one of
-// equals. NULL if there is none. memory_bytes 0: unknown.
+// equals. A part of a device (a slice of MIG, a partition) is only found by a row that names it.
+// NULL if there is none. memory_bytes 0: unknown.
 const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t memory_bytes);
 
 #endif

@@ -43,11 +43,11 @@ static bool add_recorder(struct writer *writer, const struct trace *trace, struc
     return add(writer, STR("recorder"), str_of(trace_recorder_name(recorder)), err);
 }
 
-// The devices of a node are alike; the first one represents them.
+// One device represents them all, as those of a node are mostly alike.
 static bool add_gpu(struct writer *writer, const struct facts *facts, struct err *err)
 {
-    const struct trace_device *device = facts->trace->devices;
-    return facts->trace->device_count == 0 ||
+    const struct trace_device *device = identity_device(facts->trace);
+    return !device ||
            ((facts->identity.gpu.len == 0 || add(writer, STR("gpu"), facts->identity.gpu, err)) &&
             add_number(writer, "gpu_memory_bytes", device->memory_bytes, err) &&
             add_number(writer, "gpu_multiprocessors", device->multiprocessors, err) &&

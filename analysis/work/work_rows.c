@@ -347,10 +347,11 @@ static bool gather_samples(struct work_rows *rows, struct arena *arena, struct e
 
 // --- the device ----------------------------------------------------------------------------------
 
-// Memory of the first device in the file, 0 if not recorded.
+// Memory of the device, 0 if not recorded.
 static int64_t memory_bytes(const struct trace *trace)
 {
-    int64_t bytes = trace->device_count ? trace->devices[0].memory_bytes : VALUE_ABSENT;
+    const struct trace_device *device = identity_device(trace);
+    int64_t bytes = device ? device->memory_bytes : VALUE_ABSENT;
     return bytes == VALUE_ABSENT ? 0 : bytes;
 }
 

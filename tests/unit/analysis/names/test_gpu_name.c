@@ -36,6 +36,24 @@ static void an_unknown_device_keeps_what_was_recorded(void **state)
     assert_name("", 0, 0, "");
 }
 
+static void two_models_of_one_name_differ_by_compute_units(void **state)
+{
+    (void)state;
+    assert_name("AMD Instinct MI250X / MI250", 104, 68702699520, "AMD Instinct MI250");
+    assert_name("AMD Instinct MI250X / MI250", 110, 68702699520, "AMD Instinct MI250X / MI250");
+}
+
+static void a_device_with_fewer_compute_units_than_its_name_is_a_part(void **state)
+{
+    (void)state;
+    assert_true(gpu_name_is_part(STR("AMD Instinct MI300X"), 38));
+    assert_true(gpu_name_is_part(STR("AMD Instinct MI355X"), 128));
+    assert_false(gpu_name_is_part(STR("AMD Instinct MI300X VF"), 304));
+    assert_false(gpu_name_is_part(STR("AMD Instinct MI300X"), 0));
+    assert_false(gpu_name_is_part(STR("AMD Instinct MI250"), 104));
+    assert_false(gpu_name_is_part(STR("NVIDIA H100 80GB HBM3"), 38));
+}
+
 static void assert_short(const char *name, const char *expected)
 {
     assert_true(str_equal(gpu_name_short(str_of(name)), str_of(expected)));
@@ -57,6 +75,8 @@ int main(void)
         cmocka_unit_test(a_name_of_its_own_is_kept),
         cmocka_unit_test(a_short_name_leaves_out_makers_and_variants),
         cmocka_unit_test(an_unknown_device_keeps_what_was_recorded),
+        cmocka_unit_test(two_models_of_one_name_differ_by_compute_units),
+        cmocka_unit_test(a_device_with_fewer_compute_units_than_its_name_is_a_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

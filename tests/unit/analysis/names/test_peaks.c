@@ -77,12 +77,29 @@ static void devices_that_nobody_listed_are_not_found(void **state)
                                         "NVIDIA H1000",
                                         "AMD Radeon Graphics",
                                         "NVIDIA A100-SXM4-64GB",
+                                        "NVIDIA H100 80GB HBM3 MIG 1g.10gb",
+                                        "AMD Instinct MI300X partition of 38 compute units",
                                         "AMD Instinct MI300"};
     struct table table;
     assert_true(parse(&table, peaks_builtin));
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (peaks_find(&table.peaks, str_of(names[i]), 64 * GIB))
             fail_msg("%s was found", names[i]);
+    arena_free(&table.arena);
+}
+
+static void a_part_of_a_device_is_found_by_a_row_that_names_it(void **state)
+{
+    (void)state;
+    struct table table;
+    assert_true(parse(&table, STR(HEADER "H100\t-\t-\t-\t-\t989\t-\t-\t-\t-\t3.35\tours\n"
+                                         "H100 80GB HBM3 MIG 1g.10gb\t-\t-\t-\t-\t120\t-\t-\t-\t-\t"
+                                         "0.42\tours\n")));
+    const struct peak *peak =
+        peaks_find(&table.peaks, STR("NVIDIA H100 80GB HBM3 MIG 1g.10gb"), 10468982784);
+    assert_non_null(peak);
+    assert_true(peak->tflops[PRECISION_BF16] == 120);
+    assert_null(peaks_find(&table.peaks, STR("NVIDIA H100 80GB HBM3 MIG 3g.40gb"), 0));
     arena_free(&table.arena);
 }
 
@@ -167,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_found_by_what_their_names_begin_with),
         cmocka_unit_test(devices_that_nobody_listed_are_not_found),
+        cmocka_unit_test(a_part_of_a_device_is_found_by_a_row_that_names_it),
         cmocka_unit_test(every_row_built_in_names_its_source),
         cmocka_unit_test(comments_and_empty_lines_are_passed_over),
         cmocka_unit_test(faults_are_reported_with_their_line),

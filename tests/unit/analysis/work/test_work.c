@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations, bytes and the roofline on cases computed by hand.
-#include "tests/unit/hand_trace.h"
+#include "tests/unit/analysis/work/work_hand.h"
 
 #include "analysis/names/peaks.h"
 #include "analysis/work/work_model.h"
@@ -32,9 +32,6 @@ static void check(const char *op, struct inputs inputs, int64_t flops, int64_t b
                  (long long)work.flops, (long long)work.bytes, (long long)flops, (long long)bytes,
                  work.note ? work.note : "");
 }
-
-#define BF16 "\"c10::BFloat16\""
-#define FP32 "\"float\""
 
 static void a_product_multiplies_and_adds_for_each_output(void **state)
 {
@@ -406,33 +403,6 @@ static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
 }
 
 // --- the tables ----------------------------------------------------------------------------------
-
-#define H100 "[{\"name\":\"NVIDIA H100 80GB HBM3\",\"numSms\":132,\"totalGlobalMem\":85018279936}]"
-
-// An operator of 20 us that launches one kernel, which runs during it.
-static void launch(struct hand *hand, struct hand_event op, const char *kernel, int64_t dur_ns)
-{
-    op.kind = EVENT_CPU_OP;
-    op.row = 1;
-    op.pid = 1;
-    op.dur_ns = op.dur_ns ? op.dur_ns : 20000;
-    hand_add(hand, op);
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = "cudaLaunchKernel",
-                                       .pid = 1,
-                                       .row = 1,
-                                       .begin_ns = op.begin_ns + 1000,
-                                       .dur_ns = 1000,
-                                       .correlation = op.correlation});
-    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
-                                       .name = kernel,
-                                       .row = 7,
-                                       .begin_ns = op.begin_ns + 5000,
-                                       .dur_ns = dur_ns,
-                                       .correlation = op.correlation});
-}
-
-#define MM_1024 "[[1024,1024],[1024,1024]]", .types = "[" BF16 "," BF16 "]"
 
 // 2 x 1024^3 operations in 10 us are 214.7 TFLOP/s; at 989 TFLOP/s they take 2.171 us, and the
 // 6 MiB at 3.35 TB/s take 1.878 us.
