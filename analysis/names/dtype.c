@@ -105,12 +105,37 @@ struct mark {
     enum precision precision;
 };
 
+// A mark that begins with '_' may also begin the name: the d of "GroupedGemm" is no type.
+static bool has_mark(struct str kernel, struct str mark)
+{
+    struct str word = {mark.at + 1, mark.len - 1};
+    struct str begin = {kernel.at, kernel.len < word.len ? kernel.len : word.len};
+    return str_contains_nocase(kernel, mark) || (*mark.at == '_' && str_equal_nocase(begin, word));
+}
+
 static enum precision first_mark(const struct mark *marks, size_t count, struct str kernel)
 {
     for (size_t i = 0; i < count; i++)
-        if (str_contains_nocase(kernel, str_of(marks[i].lower)))
+        if (has_mark(kernel, str_of(marks[i].lower)))
             return marks[i].precision;
     return PRECISION_NONE;
+}
+
+// Of the type that a library's grammar of names gives, where it is sure. It is sure enough of tf32:
+// what runs in tensor cores has no product in fp32.
+static enum precision decoded_precision(struct str kernel)
+{
+    static const uint8_t precisions[TYPE_COUNT] = {
+        [TYPE_f64] = PRECISION_FP64,     [TYPE_f32] = PRECISION_FP32,
+        [TYPE_tf32] = PRECISION_TF32,    [TYPE_bf16] = PRECISION_BF16,
+        [TYPE_f16] = PRECISION_FP16,     [TYPE_fp8] = PRECISION_FP8,
+        [TYPE_fp8_e4m3] = PRECISION_FP8, [TYPE_fp8_e5m2] = PRECISION_FP8,
+        [TYPE_fp4_e2m1] = PRECISION_FP4, [TYPE_int8] = PRECISION_INT8,
+    };
+    struct kernel_decoded decoded;
+    kernel_decode(kernel, &decoded);
+    bool sure = !(decoded.doubts & DOUBT_DTYPE) || decoded.dtype == TYPE_tf32;
+    return sure ? (enum precision)precisions[decoded.dtype] : PRECISION_NONE;
 }
 
 static const struct mark tf32_marks[] = {
@@ -124,8 +149,9 @@ enum precision precision_refine(enum precision precision, struct str kernel)
 {
     if (precision != PRECISION_FP32)
         return precision;
-    enum precision found = first_mark(tf32_marks, sizeof tf32_marks / sizeof *tf32_marks, kernel);
-    return found ? found : PRECISION_FP32;
+    bool is_tf32 = first_mark(tf32_marks, sizeof tf32_marks / sizeof *tf32_marks, kernel) ||
+                   decoded_precision(kernel) == PRECISION_TF32;
+    return is_tf32 ? PRECISION_TF32 : PRECISION_FP32;
 }
 
 // Libraries' names for the types of a product; narrow types come first, since the wide type of the
@@ -151,7 +177,7 @@ static const struct mark kernel_marks[] = {
     {"_bljk_bb", PRECISION_BF16},
     {"fp16", PRECISION_FP16},
     {"f16", PRECISION_FP16},
-    {"hgemm", PRECISION_FP16},
+    {"_hgemm", PRECISION_FP16},
     {"h884", PRECISION_FP16},
     {"h1688", PRECISION_FP16},
     {"h16816", PRECISION_FP16},
@@ -168,33 +194,17 @@ static const struct mark kernel_marks[] = {
     {"i8i8", PRECISION_INT8},
     {"int8", PRECISION_INT8},
     {"imma", PRECISION_INT8},
-    {"dgemm", PRECISION_FP64},
+    {"_dgemm", PRECISION_FP64},
     {"_bjlk_db", PRECISION_FP64},
     {"_bljk_db", PRECISION_FP64},
     {"d884", PRECISION_FP64},
-    {"sgemm", PRECISION_FP32},
+    {"_sgemm", PRECISION_FP32},
     {"f32f32", PRECISION_FP32},
     {"_bjlk_s_", PRECISION_FP32},
     {"_bljk_s_", PRECISION_FP32},
     {"_bjlk_sb", PRECISION_FP32},
     {"_bljk_sb", PRECISION_FP32},
 };
-
-// Of the type that a library's grammar of names gives, where it is sure.
-static enum precision decoded_precision(struct str kernel)
-{
-    static const uint8_t precisions[TYPE_COUNT] = {
-        [TYPE_f64] = PRECISION_FP64,     [TYPE_f32] = PRECISION_FP32,
-        [TYPE_tf32] = PRECISION_TF32,    [TYPE_bf16] = PRECISION_BF16,
-        [TYPE_f16] = PRECISION_FP16,     [TYPE_fp8] = PRECISION_FP8,
-        [TYPE_fp8_e4m3] = PRECISION_FP8, [TYPE_fp8_e5m2] = PRECISION_FP8,
-        [TYPE_fp4_e2m1] = PRECISION_FP4, [TYPE_int8] = PRECISION_INT8,
-    };
-    struct kernel_decoded decoded;
-    kernel_decode(kernel, &decoded);
-    return decoded.doubts & DOUBT_DTYPE ? PRECISION_NONE
-                                        : (enum precision)precisions[decoded.dtype];
-}
 
 enum precision precision_of_kernel(struct str kernel)
 {

@@ -11,6 +11,10 @@
 // If less than this share of products, attention and convolutions has known operations, their sum
 // says too little about the device.
 #define LEAST_COVERED 0.5
+// Work that runs so many times faster than the peak was misread; nothing is said of the device when
+// such work has this share of the time at the peak.
+#define TOO_FAST      1.2
+#define MOST_TOO_FAST 0.1
 
 struct metric {
     const char *name, *unit;
@@ -34,10 +38,17 @@ static bool add(struct report *report, const struct metric *metric, struct err *
 struct utilization {
     double flops, model_flops;     // executed; without recomputed ones
     double peak_ns, model_peak_ns; // time they would take at the device's peak
+    double too_fast_ns;            // the part of peak_ns by rows that are too fast to be true
     double window_ns;              // of the steps, times the devices in the file
     int64_t heavy_ns, covered_ns;  // owned by products, attention and convolution; with FLOPs
     bool peaks_known;              // at every precision that occurs
 };
+
+static bool is_too_fast(const struct work_row *row, double per_ns)
+{
+    double peak_ns = (double)row->work.flops * (double)row->calls / per_ns;
+    return peak_ns > TOO_FAST * (double)row->busy_ns;
+}
 
 static void add_row(const struct work_row *row, const struct peak *peak, struct utilization *use)
 {
@@ -55,6 +66,7 @@ static void add_row(const struct work_row *row, const struct peak *peak, struct 
     if (per_ns > 0) {
         use->peak_ns += flops / per_ns;
         use->model_peak_ns += (flops - again) / per_ns;
+        use->too_fast_ns += is_too_fast(row, per_ns) ? flops / per_ns : 0;
     }
 }
 
@@ -88,6 +100,9 @@ static const char *missing(const struct work_rows *rows, const struct utilizatio
         return "unknown: no peaks are listed for this device; add them with --peaks";
     if (!use->peaks_known)
         return "unknown: the device has no listed peak for one of the precisions used";
+    if (use->too_fast_ns > MOST_TOO_FAST * use->peak_ns)
+        return "unknown: much of the work is faster than the peak by a fifth or more, so its "
+               "precision, its operations or the device are misread (see efficiency in roofline)";
     return NULL;
 }
 

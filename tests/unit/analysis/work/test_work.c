@@ -393,6 +393,10 @@ static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
     assert_int_equal(precision_refine(PRECISION_FP32, STR("ampere_sgemm_128x64_tn")),
                      PRECISION_FP32);
     assert_int_equal(precision_refine(PRECISION_BF16, STR("a_tf32_name")), PRECISION_BF16);
+    assert_int_equal(precision_refine(PRECISION_FP32, STR("nvjet_sss_128x128_32x6_1x2_h_bz_TNN")),
+                     PRECISION_TF32);
+    assert_int_equal(precision_of_kernel(STR("nvjet_sm100_sss_128x256_32x4_2x1_2cta_h_bz_TNN")),
+                     PRECISION_TF32);
     assert_int_equal(precision_of_kernel(STR("nvjet_tst_256x128_64x4_2x1_v_bz_coopA_NTN")),
                      PRECISION_BF16);
     assert_int_equal(precision_of_kernel(STR("Cijk_Alik_Bljk_HHS_BH_MT64x64x64")), PRECISION_FP16);
@@ -400,6 +404,10 @@ static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
                                              "MT256x128x64_MI16x16x1")),
                      PRECISION_BF16);
     assert_int_equal(precision_of_kernel(STR("gemm_of_nobody")), PRECISION_NONE);
+    assert_int_equal(precision_of_kernel(STR("void ck_tile::kentry<1, GroupedGemmKernel<...>>")),
+                     PRECISION_NONE);
+    assert_int_equal(precision_of_kernel(STR("volta_dgemm_64x64_nn")), PRECISION_FP64);
+    assert_int_equal(precision_of_kernel(STR("sgemm_largek_lds64")), PRECISION_FP32);
 }
 
 // --- the tables ----------------------------------------------------------------------------------
@@ -581,6 +589,34 @@ static void recomputed_products_are_no_part_of_the_model(void **state)
     hand_end(&hand);
 }
 
+// 2 x 1024^3 operations take 32 us at the fp32 peak of 67 TFLOP/s: in 20 us they were not fp32.
+static void work_faster_than_the_peak_makes_utilization_unknown(void **state)
+{
+    (void)state;
+    static const char *const kernels[] = {"ampere_sgemm_128x64_nn",
+                                          "nvjet_sss_128x128_32x6_1x2_h_bz_TNN"};
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand_member(&hand, "deviceProperties", H100);
+        launch(&hand,
+               (struct hand_event){.name = "aten::mm",
+                                   .correlation = 1,
+                                   .dims = "[[1024,1024],[1024,1024]]",
+                                   .types = "[" FP32 "," FP32 "]"},
+               kernels[i], 20000);
+        hand_analyze(&hand);
+        assert_string_equal(hand_word(&hand, "roofline", 0, "precision"), i ? "tf32" : "fp32");
+        size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+        const struct cell *value = hand_cell(&hand, "utilization", hfu, "value");
+        assert_int_equal(value->null, i == 0);
+        assert_true(value->null || fabs(value->f - 2147483648.0 / 495e3 / 20000) < 1e-12);
+        assert_int_equal(strstr(hand_word(&hand, "utilization", hfu, "help"), "misread") != NULL,
+                         i == 0);
+        hand_end(&hand);
+    }
+}
+
 static void unknown_operations_make_utilization_unknown(void **state)
 {
     (void)state;
@@ -688,6 +724,7 @@ int main(void)
         cmocka_unit_test(nested_operators_count_once_where_they_launch),
         cmocka_unit_test(utilization_sums_the_time_at_each_precisions_peak),
         cmocka_unit_test(recomputed_products_are_no_part_of_the_model),
+        cmocka_unit_test(work_faster_than_the_peak_makes_utilization_unknown),
         cmocka_unit_test(unknown_operations_make_utilization_unknown),
         cmocka_unit_test(unknown_operations_outside_of_steps_do_not_count),
         cmocka_unit_test(tokens_per_second_stand_on_the_median_step),
