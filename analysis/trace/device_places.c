@@ -49,12 +49,19 @@ static struct str item_of(struct str list, int64_t index)
     return STR("");
 }
 
-// PyTorch on ROCm writes the number of the agent, which counts CPUs as well: on a host of two, the
+// PyTorch with rocprofiler-sdk writes the GPU's index on the host, whichever the process may see.
+static bool numbers_host(const struct facts *facts)
+{
+    return facts->trace->job.recorder == RECORDER_PYTORCH &&
+           trace_setting_find(facts->trace, STR("rocprofiler-sdk_version")) != NULL;
+}
+
+// With roctracer it is the number of the agent, which counts CPUs as well: on a host of two, the
 // first GPU is 2.
 static bool counts_agents(const struct facts *facts)
 {
     const char *flavour = platform_flavour(facts);
-    return facts->trace->job.recorder == RECORDER_PYTORCH && flavour &&
+    return facts->trace->job.recorder == RECORDER_PYTORCH && !numbers_host(facts) && flavour &&
            strcmp(flavour, "rocm") == 0;
 }
 
@@ -135,7 +142,7 @@ static struct place place_of(const struct facts *facts, int64_t device)
     if (device < 0)
         return place;
     place_as_recorded(facts->trace, device, &place);
-    if (!counts_agents(facts))
+    if (!counts_agents(facts) && !numbers_host(facts))
         place_by_list(facts->trace, device, &place);
     place_by_rank(facts, device, &place);
     if (!place.basis && counts_agents(facts)) {
