@@ -163,7 +163,7 @@ bool memory_snapshot_block(struct evidence *evidence, const struct snapshot_bloc
         return false;
     snapshot->blocks = blocks;
     blocks[snapshot->block_count++] =
-        (struct snapshot_block){.address = (uint64_t)block->address,
+        (struct snapshot_block){.address = block->address,
                                 .size = block->size,
                                 .stack = block->stack,
                                 .in_use = snapshot_is_in_use(block->state)};
@@ -253,7 +253,7 @@ static bool end_block(const struct replay *replay, struct err *err)
     struct live_blocks *live = &replay->snapshot->live;
     struct snapshot_site *site;
     const struct live_block *block =
-        live_blocks_find(live, (uint32_t)event->device, (uint64_t)event->address);
+        live_blocks_find(live, (uint32_t)event->device, event->address);
     if (!block)
         return true;
     if (!site_of(replay, block->stack, &site, err))
@@ -268,8 +268,8 @@ static bool replay_alloc(const struct replay *replay, struct err *err)
     const struct snapshot_event *event = replay->event;
     struct snapshot_device *device = replay->device;
     struct snapshot_site *site;
-    const struct live_block block = {(uint64_t)event->address, event->size, event->time_us,
-                                     event->stack, (uint32_t)event->device};
+    const struct live_block block = {event->address, event->size, event->time_us, event->stack,
+                                     (uint32_t)event->device};
     if (!end_block(replay, err) || !site_of(replay, event->stack, &site, err))
         return false;
     change_site(device, site, event->size, 1);

@@ -114,7 +114,8 @@ MUST_CHECK bool memory_snapshot_stack(struct evidence *evidence, struct str fram
 
 // A block of the segment that comes next.
 struct snapshot_block_record {
-    int64_t address, size;
+    uint64_t address;
+    int64_t size;
     unsigned state; // its place
     uint32_t stack;
 };
@@ -124,9 +125,10 @@ MUST_CHECK bool memory_snapshot_segment(struct evidence *evidence,
                                         const struct snapshot_segment *segment, struct err *err);
 
 struct snapshot_event {
-    int64_t device, size, address, time_us; // time_us 0: unknown
-    int64_t device_free;                    // of an OOM
-    unsigned action;                        // its place
+    uint64_t address;
+    int64_t device, size, time_us; // time_us 0: unknown
+    int64_t device_free;           // of an OOM
+    unsigned action;               // its place
     uint32_t stack;
 };
 MUST_CHECK bool memory_snapshot_event(struct evidence *evidence, const struct snapshot_event *event,

@@ -145,6 +145,21 @@ bool json_to_i64(struct str text, int64_t *value)
     return *value != INT64_MAX && *value != -INT64_MAX;
 }
 
+bool json_to_bits(struct str text, uint64_t *bits)
+{
+    int64_t number;
+    if (json_to_i64(text, &number)) {
+        *bits = (uint64_t)number;
+        return true;
+    }
+    *bits = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (!str_is_digit(text.at[i]) || __builtin_mul_overflow(*bits, 10, bits) ||
+            __builtin_add_overflow(*bits, text.at[i] - '0', bits))
+            return false;
+    return text.len > 0;
+}
+
 bool json_text_is_plain(struct str raw)
 {
     const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;

@@ -27,6 +27,9 @@ bool json_us_parts(struct str text, int64_t *us, int64_t *part_ns);
 // An integer; a fraction is cut. False if it is not a number or does not fit.
 bool json_to_i64(struct str text, int64_t *value);
 
+// An integer of 64 bits, signed or not, such as an address.
+bool json_to_bits(struct str text, uint64_t *bits);
+
 // True if the raw text of a JSON string can be used as it is: printable ASCII, no escapes.
 bool json_text_is_plain(struct str raw);
 

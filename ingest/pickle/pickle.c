@@ -185,6 +185,16 @@ static bool push_int(struct machine *machine, unsigned argument, struct err *err
     return push_number(machine, argument == 4 ? (int32_t)(uint32_t)bits : (int64_t)bits, err);
 }
 
+// An integer of `len` bytes, too many for a number.
+static bool push_huge(struct machine *machine, uint64_t len, struct err *err)
+{
+    uint64_t bits;
+    pickle_value value;
+    return pickle_take_number(&machine->bytes, sizeof bits, &bits, err) &&
+           pickle_skip(&machine->bytes, len - sizeof bits, err) &&
+           pickle_store_huge(machine->pickle, bits, &value, err) && push(machine, value, err);
+}
+
 // A signed integer of any size, preceded by its number of bytes.
 static bool push_long(struct machine *machine, unsigned argument, struct err *err)
 {
@@ -192,8 +202,7 @@ static bool push_long(struct machine *machine, unsigned argument, struct err *er
     if (!pickle_take_number(&machine->bytes, argument, &len, err))
         return false;
     if (len > sizeof bits)
-        return pickle_skip(&machine->bytes, len, err) &&
-               push(machine, pickle_value_of(PICKLE_HUGE, 0), err);
+        return push_huge(machine, len, err);
     if (!pickle_take_number(&machine->bytes, (unsigned)len, &bits, err))
         return false;
     bool negative = len && bits >> (8 * len - 1);

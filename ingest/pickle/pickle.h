@@ -25,7 +25,7 @@ enum pickle_kind {
     PICKLE_NONE,
     PICKLE_BOOL,
     PICKLE_INT,
-    PICKLE_HUGE, // an integer beyond 64 bits, whose value is not kept
+    PICKLE_HUGE, // an integer beyond int64_t, of which the lowest 64 bits are kept
     PICKLE_FLOAT,
     PICKLE_TEXT, // as written: mostly UTF-8
     PICKLE_BYTES,
@@ -82,6 +82,8 @@ static inline enum pickle_kind pickle_kind_of(pickle_value value)
 
 // False if it is no integer; booleans are 0 and 1, as in Python.
 bool pickle_int(const struct pickle *pickle, pickle_value value, int64_t *number);
+// The lowest 64 bits of an integer of any size, such as an address. False if it is no integer.
+bool pickle_bits(const struct pickle *pickle, pickle_value value, uint64_t *bits);
 // Also of integers. False if it is no number.
 bool pickle_real(const struct pickle *pickle, pickle_value value, double *number);
 // Of texts and bytes; empty for others. Lives as long as the pickle.

@@ -71,15 +71,26 @@ bool pickle_store_int(struct pickle *pickle, int64_t number, pickle_value *value
     return true;
 }
 
+static bool store_wide(struct pickle *pickle, enum pickle_kind kind, uint64_t bits,
+                       pickle_value *value, struct err *err)
+{
+    uint32_t index;
+    if (!add_wide(pickle, bits, &index, err))
+        return false;
+    *value = pickle_value_of(kind, index);
+    return true;
+}
+
+bool pickle_store_huge(struct pickle *pickle, uint64_t bits, pickle_value *value, struct err *err)
+{
+    return store_wide(pickle, PICKLE_HUGE, bits, value, err);
+}
+
 bool pickle_store_float(struct pickle *pickle, double number, pickle_value *value, struct err *err)
 {
     uint64_t bits;
-    uint32_t index;
     memcpy(&bits, &number, sizeof bits);
-    if (!add_wide(pickle, bits, &index, err))
-        return false;
-    *value = pickle_value_of(PICKLE_FLOAT, index);
-    return true;
+    return store_wide(pickle, PICKLE_FLOAT, bits, value, err);
 }
 
 bool pickle_int(const struct pickle *pickle, pickle_value value, int64_t *number)
@@ -91,6 +102,16 @@ bool pickle_int(const struct pickle *pickle, pickle_value value, int64_t *number
     case PICKLE_WIDE: *number = (int64_t)pickle->wide[index]; return true;
     default: return false;
     }
+}
+
+bool pickle_bits(const struct pickle *pickle, pickle_value value, uint64_t *bits)
+{
+    int64_t number = 0;
+    bool huge = pickle_kind_of(value) == PICKLE_HUGE;
+    if (!huge && !pickle_int(pickle, value, &number))
+        return false;
+    *bits = huge ? pickle->wide[value >> 4] : (uint64_t)number;
+    return true;
 }
 
 bool pickle_real(const struct pickle *pickle, pickle_value value, double *number)

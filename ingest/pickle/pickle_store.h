@@ -36,7 +36,7 @@ struct pickle {
     struct pickle_text_place *texts;
     size_t text_count, text_cap;
     struct pickle_slots text_slots; // of index + 1
-    uint64_t *wide;                 // integers, and the bits of floats
+    uint64_t *wide;                 // integers, also of huge ones, and the bits of floats
     size_t wide_count, wide_cap;
     // Rows: a number of values, then the values. Those of a dict: the row of its keys, then the
     // values of the members. Row 0 is empty.
@@ -51,6 +51,9 @@ MUST_CHECK bool pickle_store_init(struct pickle *pickle, struct budget *budget, 
 
 MUST_CHECK bool pickle_store_int(struct pickle *pickle, int64_t number, pickle_value *value,
                                  struct err *err);
+// A larger integer by its lowest bits.
+MUST_CHECK bool pickle_store_huge(struct pickle *pickle, uint64_t bits, pickle_value *value,
+                                  struct err *err);
 MUST_CHECK bool pickle_store_float(struct pickle *pickle, double number, pickle_value *value,
                                    struct err *err);
 // A PICKLE_TEXT; bytes are kept as one, too. At most PICKLE_MAX_TEXT bytes.

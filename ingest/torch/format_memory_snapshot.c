@@ -64,6 +64,13 @@ static int64_t whole(const struct pickle_record *record, enum key key)
                                                                                             : 0;
 }
 
+// 0 if there is none.
+static uint64_t address(const struct pickle_record *record, enum key key)
+{
+    uint64_t bits;
+    return pickle_bits(pickle_record_of(record), member(record, key), &bits) ? bits : 0;
+}
+
 static struct str text(const struct pickle_record *record, enum key key)
 {
     return pickle_text(pickle_record_of(record), member(record, key));
@@ -152,7 +159,7 @@ static bool stack_of(struct reader *reader, pickle_value frames, uint32_t *stack
 static bool take_block(struct reader *reader, const struct pickle_record *record, struct err *err)
 {
     struct snapshot_block_record block = {
-        .address = whole(record, KEY_address),
+        .address = address(record, KEY_address),
         .size = whole(record, KEY_size),
         .state = snapshot_place(WORD_STATE, text(record, KEY_state)),
     };
@@ -177,7 +184,7 @@ static bool take_event(struct reader *reader, const struct pickle_record *record
     struct snapshot_event event = {
         .device = pickle_record_index(record, KEY_device_traces),
         .size = whole(record, KEY_size),
-        .address = whole(record, KEY_addr),
+        .address = address(record, KEY_addr),
         .time_us = whole(record, KEY_time_us),
         .device_free = whole(record, KEY_device_free),
         .action = snapshot_place(WORD_ACTION, text(record, KEY_action)),

@@ -26,6 +26,13 @@ static int64_t whole(const struct json_value *value)
     return is_whole && number > 0 ? number : 0;
 }
 
+// 0 if there is none.
+static uint64_t address_of(const struct json_value *value)
+{
+    uint64_t bits;
+    return value->type == JSON_SCALAR && json_to_bits(value->text, &bits) ? bits : 0;
+}
+
 static unsigned place_of(enum snapshot_word member, const struct json_value *value)
 {
     return snapshot_place(member, value->type == JSON_TEXT ? value->text : STR(""));
@@ -102,7 +109,7 @@ static void take_block(struct snapshot *snapshot)
         if (is(key, "size"))
             block.size = whole(&value);
         else if (is(key, "address"))
-            block.address = whole(&value);
+            block.address = address_of(&value);
         else if (is(key, "state"))
             block.state = place_of(WORD_STATE, &value);
         json_cursor_pass(&snapshot->json, &value);
@@ -167,7 +174,7 @@ static void take_event(struct snapshot *snapshot, int64_t device)
         if (is(key, "size"))
             event.size = whole(&value);
         else if (is(key, "addr"))
-            event.address = whole(&value);
+            event.address = address_of(&value);
         else if (is(key, "time_us"))
             event.time_us = whole(&value);
         else if (is(key, "device_free"))

@@ -49,7 +49,8 @@ static uint32_t calls(struct fixture *f, const char *text, enum snapshot_categor
     return stack;
 }
 
-static void event(struct fixture *f, unsigned action, int64_t address, int64_t size, uint32_t stack)
+static void event(struct fixture *f, unsigned action, uint64_t address, int64_t size,
+                  uint32_t stack)
 {
     const struct snapshot_event event = {.address = address,
                                          .size = size,
@@ -66,7 +67,7 @@ static void segment(struct fixture *f, int64_t total, int64_t allocated)
     assert_true(memory_snapshot_segment(&f->evidence, &segment, &f->err));
 }
 
-static void block(struct fixture *f, int64_t address, int64_t size, unsigned state, uint32_t stack)
+static void block(struct fixture *f, uint64_t address, int64_t size, unsigned state, uint32_t stack)
 {
     const struct snapshot_block_record block = {address, size, state, stack};
     assert_true(memory_snapshot_block(&f->evidence, &block, &f->err));
@@ -202,7 +203,7 @@ static void what_most_steps_leave_behind_is_growth(void **state)
     uint32_t kept = calls(f, "log_loss", SNAPSHOT_OTHER);
     uint32_t state_of = calls(f, "step", SNAPSHOT_OPTIMIZER);
     uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
-    for (int step = 0; step < 7; step++) {
+    for (unsigned step = 0; step < 7; step++) {
         const struct snapshot_annotation mark = {STR("ProfilerStep#1"), true, 0, f->time_us};
         assert_true(memory_snapshot_annotation(&f->evidence, &mark, &f->err));
         event(f, ALLOC, 100 + step, 10, kept);
@@ -225,7 +226,7 @@ static void what_most_steps_leave_behind_is_growth(void **state)
 static void steps_that_are_not_marked_are_not_judged(void **state)
 {
     struct fixture *f = *state;
-    for (int i = 0; i < 50; i++)
+    for (unsigned i = 0; i < 50; i++)
         event(f, ALLOC, i + 1, 10, SNAPSHOT_NO_STACK);
     segment(f, 2000, 500);
     const struct table *table = table_of(f, "snapshots");

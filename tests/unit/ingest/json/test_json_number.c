@@ -126,6 +126,19 @@ static void integers_are_cut_and_those_that_do_not_fit_refused(void **state)
     assert_false(json_to_i64(STR("-1e19"), &value));
 }
 
+static void addresses_have_64_bits_whatever_their_sign(void **state)
+{
+    (void)state;
+    uint64_t bits;
+    assert_true(json_to_bits(STR("18446744073709551615"), &bits) && bits == UINT64_MAX);
+    assert_true(json_to_bits(STR("9223372036854775808"), &bits) && bits == UINT64_C(1) << 63);
+    assert_true(json_to_bits(STR("-1"), &bits) && bits == UINT64_MAX);
+    assert_true(json_to_bits(STR("7"), &bits) && bits == 7);
+    assert_false(json_to_bits(STR("18446744073709551616"), &bits));
+    assert_false(json_to_bits(STR("-9223372036854775809"), &bits));
+    assert_false(json_to_bits(STR(""), &bits));
+}
+
 static void plain_texts_are_distinguished_from_those_that_need_decoding(void **state)
 {
     (void)state;
@@ -203,6 +216,7 @@ int main(void)
         cmocka_unit_test(any_number_of_nanoseconds_survives_being_written_as_microseconds),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(integers_are_cut_and_those_that_do_not_fit_refused),
+        cmocka_unit_test(addresses_have_64_bits_whatever_their_sign),
         cmocka_unit_test(plain_texts_are_distinguished_from_those_that_need_decoding),
         cmocka_unit_test(escapes_are_resolved),
         cmocka_unit_test(broken_escapes_stay_as_text),

@@ -40,17 +40,23 @@ static void put_items(const struct pickle *pickle, pickle_value value, struct bu
 static void put_scalar(const struct pickle *pickle, pickle_value value, struct buf *out)
 {
     int64_t number = 0;
+    uint64_t bits = 0;
     double real = 0;
     struct str text = pickle_text(pickle, value);
     switch (pickle_kind_of(value)) {
     case PICKLE_NONE: buf_puts(out, "None"); return;
-    case PICKLE_HUGE: buf_puts(out, "huge"); return;
+    case PICKLE_HUGE:
+        assert_false(pickle_int(pickle, value, &number));
+        assert_true(pickle_bits(pickle, value, &bits));
+        buf_printf(out, "huge %llx", (unsigned long long)bits);
+        return;
     case PICKLE_BOOL:
         assert_true(pickle_int(pickle, value, &number));
         buf_puts(out, number ? "True" : "False");
         return;
     case PICKLE_INT:
         assert_true(pickle_int(pickle, value, &number));
+        assert_true(pickle_bits(pickle, value, &bits) && bits == (uint64_t)number);
         buf_i64(out, number);
         return;
     case PICKLE_FLOAT:
@@ -132,13 +138,16 @@ static void numbers_of_every_size_are_read(void **state)
     (void)state;
     // of Python: [None, True, False, 0, 255, 256, 65535, -1, 2**31-1, -2**31, 2**40, -2**40,
     // 2**63-1, -2**63, 2**63, 0.5], protocol 2
-    assert_read(STR("\x80\x02]q\x00(N\x88\x89K\x00K\xffM\x00\x01M\xff\xffJ\xff\xff\xff\xffJ\xff\xff"
-                    "\xff\x7fJ\x00\x00\x00\x80\x8a\x06\x00\x00\x00\x00\x00\x01\x8a\x06\x00\x00\x00"
-                    "\x00\x00\xff\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\x00\x00\x00\x00"
-                    "\x00\x00\x00\x80\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00G?\xe0\x00\x00\x00"
-                    "\x00\x00\x00\x65."),
-                "[None,True,False,0,255,256,65535,-1,2147483647,-2147483648,1099511627776,"
-                "-1099511627776,9223372036854775807,-9223372036854775808,huge,0.5]");
+    assert_read(
+        STR("\x80\x02]q\x00(N\x88\x89K\x00K\xffM\x00\x01M\xff\xffJ\xff\xff\xff\xffJ\xff\xff"
+            "\xff\x7fJ\x00\x00\x00\x80\x8a\x06\x00\x00\x00\x00\x00\x01\x8a\x06\x00\x00\x00"
+            "\x00\x00\xff\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\x00\x00\x00\x00"
+            "\x00\x00\x00\x80\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x80\x00G?\xe0\x00\x00\x00"
+            "\x00\x00\x00\x65."),
+        "[None,True,False,0,255,256,65535,-1,2147483647,-2147483648,1099511627776,"
+        "-1099511627776,9223372036854775807,-9223372036854775808,huge 8000000000000000,0.5]");
+    assert_read(STR(PROTOCOL_2 "\x8a\x0a\x01\x00\x00\x00\x00\x00\x40\xb6\xd5\xff."),
+                "huge b640000000000001");
     assert_read(STR(PROTOCOL_2 "\x8a\x00."), "0");
     assert_read(STR(PROTOCOL_2 "\x8b\x01\x00\x00\x00\xfe."), "-2");
 }

@@ -293,6 +293,86 @@ static void a_recording_from_the_start_begins_with_nothing(void **state)
     }
 }
 
+// As the pickle of Python has a number of 64 bits whose highest is set.
+static void put_address(struct buf *out, const char *key, uint64_t address)
+{
+    put_text(out, key);
+    buf_puts(out, "\x8a\x09");
+    for (int i = 0; i < 8; i++)
+        buf_putc(out, (char)(address >> 8 * i));
+    buf_putc(out, 0);
+}
+
+static void put_block_at(struct buf *out, uint64_t address, uint32_t size)
+{
+    buf_puts(out, "}(");
+    put_address(out, "address", address);
+    put_member(out, "size", size);
+    put_word(out, "state", "active_allocated");
+    buf_puts(out, "u");
+}
+
+static void put_alloc_at(struct buf *out, uint64_t address, uint32_t size)
+{
+    buf_puts(out, "}(");
+    put_word(out, "action", "alloc");
+    put_address(out, "addr", address);
+    put_member(out, "size", size);
+    buf_puts(out, "u");
+}
+
+#define HIGH   0xffffd556b6400000u
+#define HIGHER 0xffffd556b6600000u
+
+static void put_high_addresses(struct buf *out)
+{
+    buf_puts(out, "\x80\x04}(");
+    put_text(out, "segments");
+    buf_puts(out, "](}(");
+    put_member(out, "total_size", 2048);
+    put_member(out, "allocated_size", 1024);
+    put_text(out, "blocks");
+    buf_puts(out, "](");
+    put_block_at(out, HIGH, 512);
+    put_block_at(out, HIGHER, 512);
+    buf_puts(out, "eue");
+    put_text(out, "device_traces");
+    buf_puts(out, "](](");
+    put_alloc_at(out, HIGH, 100);
+    put_alloc_at(out, HIGHER, 200);
+    buf_puts(out, "eeu.");
+}
+
+static void put_high_addresses_in_json(struct buf *out)
+{
+    const unsigned long long high = HIGH, higher = HIGHER;
+    buf_printf(out,
+               "{\"segments\":[{\"total_size\":2048,\"allocated_size\":1024,\"blocks\":["
+               "{\"address\":%llu,\"size\":512,\"state\":\"active_allocated\"},"
+               "{\"address\":%llu,\"size\":512,\"state\":\"active_allocated\"}]}],"
+               "\"device_traces\":[[{\"action\":\"alloc\",\"addr\":%llu,\"size\":100},"
+               "{\"action\":\"alloc\",\"addr\":%llu,\"size\":200}]]}",
+               high, higher, high, higher);
+}
+
+// Those of Intel's GPUs have the highest bit set.
+static void addresses_use_all_bits(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        struct err err;
+        struct buf bytes = {0}, out = {0};
+        if (json)
+            put_high_addresses_in_json(&bytes);
+        else
+            put_high_addresses(&bytes);
+        if (!count_bytes(&bytes, &out, &err))
+            fail_msg("%s", err.msg);
+        assert_non_null(strstr(out.at, "\"baseline\":0,\"peak_allocated\":300,"));
+        buf_free(&out);
+    }
+}
+
 static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
 {
     (void)state;
@@ -521,6 +601,7 @@ int main(void)
         cmocka_unit_test(snapshots_in_json_are_counted_alike),
         cmocka_unit_test(blocks_from_before_count_for_their_call),
         cmocka_unit_test(a_recording_from_the_start_begins_with_nothing),
+        cmocka_unit_test(addresses_use_all_bits),
         cmocka_unit_test(pages_of_memory_viz_have_the_pickle_in_them),
         cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(what_is_referred_to_again_counts_once),
