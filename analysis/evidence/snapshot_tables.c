@@ -38,16 +38,19 @@ static void row_recorded(const struct snapshot_view *view, struct row *row)
                1000 * (device->peak_us - device->first_us));
     row_i64(row, SNAPSHOTS_PEAK_ALLOCATED_BYTES,
             sum(device->peak, snapshot_allocated_before(view->snapshot, view->number)));
-    row_i64(row, SNAPSHOTS_PEAK_RESERVED_BYTES,
-            sum(device->peak_reserved, snapshot_reserved_before(device)));
+    row_i64_if(row, SNAPSHOTS_PEAK_RESERVED_BYTES, !view->snapshot->sums.profiled,
+               sum(device->peak_reserved, snapshot_reserved_before(device)));
     row_i64_if(row, SNAPSHOTS_BEGIN_BYTES, device->events > 0,
                snapshot_allocated_before(view->snapshot, view->number));
     row_i64(row, SNAPSHOTS_OOMS, device->ooms);
 }
 
-static void row_end_state(const struct snapshot_device *device, struct row *row)
+static void row_end_state(const struct snapshot_view *view, struct row *row)
 {
+    const struct snapshot_device *device = view->device;
     row_i64(row, SNAPSHOTS_END_ALLOCATED_BYTES, device->in_use);
+    if (view->snapshot->sums.profiled)
+        return;
     row_i64(row, SNAPSHOTS_END_RESERVED_BYTES, device->total);
     row_i64(row, SNAPSHOTS_FRAGMENTATION_BYTES, device->total - device->in_use);
     row_share(row, SNAPSHOTS_FRAGMENTATION_SHARE, device->total - device->in_use, device->total);
@@ -78,8 +81,8 @@ static bool add_series(const struct snapshot_view *view, struct err *err)
         row_i64(&row, SNAPSHOT_SERIES_TIME_NS, 1000 * (points[i].time_us - device->first_us));
         row_i64(&row, SNAPSHOT_SERIES_ALLOCATED_BYTES,
                 sum(points[i].allocated, snapshot_allocated_before(view->snapshot, view->number)));
-        row_i64(&row, SNAPSHOT_SERIES_RESERVED_BYTES,
-                sum(points[i].reserved, snapshot_reserved_before(device)));
+        row_i64_if(&row, SNAPSHOT_SERIES_RESERVED_BYTES, !view->snapshot->sums.profiled,
+                   sum(points[i].reserved, snapshot_reserved_before(device)));
         if (!row_end(&row, view->report, err))
             return false;
     }
@@ -139,7 +142,7 @@ static bool add_device(const struct snapshot_view *view, struct err *err)
         return false;
     snapshot_row_place(view, &row);
     row_recorded(view, &row);
-    row_end_state(view->device, &row);
+    row_end_state(view, &row);
     row_growth(&growing, &row);
     row_word(&row, SNAPSHOTS_TOP_CATEGORY, top.category);
     row_i64_if(&row, SNAPSHOTS_TOP_CATEGORY_BYTES, top.category, top.bytes);

@@ -10,16 +10,19 @@ enum { MOST_STACKS = 100000, MOST_FRAMES = 600, MOST_OOMS = 100, MOST_MARKS = 10
 const char *const snapshot_category_words[SNAPSHOT_CATEGORIES] = {
     "unknown", "weights", "gradients", "optimizer", "activations", "inputs", "other"};
 
+static void free_device(struct snapshot_device *device, struct budget *budget)
+{
+    if (device)
+        budget_free(budget, device->sites, device->site_cap * sizeof *device->sites);
+    budget_free(budget, device, sizeof *device);
+}
+
 void memory_snapshot_free(struct memory_snapshot *snapshot, struct budget *budget)
 {
     if (!snapshot)
         return;
-    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
-        struct snapshot_device *device = snapshot->devices[i];
-        if (device)
-            budget_free(budget, device->sites, device->site_cap * sizeof *device->sites);
-        budget_free(budget, device, sizeof *device);
-    }
+    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++)
+        free_device(snapshot->devices[i], budget);
     if (snapshot->texts.slots)
         strtab_free(&snapshot->texts);
     budget_free(budget, snapshot->stacks, snapshot->stack_cap * sizeof *snapshot->stacks);
@@ -171,13 +174,33 @@ bool memory_snapshot_block(struct evidence *evidence, const struct snapshot_bloc
     return true;
 }
 
+// What the blocks since the last segment hold.
+static int64_t held_by_blocks(const struct memory_snapshot *snapshot)
+{
+    int64_t held = 0;
+    for (size_t i = snapshot->block_settled; i < snapshot->block_count; i++)
+        if (snapshot->blocks[i].in_use)
+            figures_sum(&held, snapshot->blocks[i].size);
+    return held;
+}
+
+// Those of PyTorch before 2.1 and of profiles have no address.
+static uint64_t place_block(struct snapshot_block *block, uint64_t address)
+{
+    if (block->address == 0)
+        block->address = address;
+    return block->address + (uint64_t)block->size;
+}
+
 // Gives the blocks since the last segment to a device, which may be NULL.
 static void settle_blocks(struct memory_snapshot *snapshot, struct snapshot_device *device,
                           const struct snapshot_segment *segment)
 {
     int64_t free_bytes = 0;
+    uint64_t address = segment->address;
     for (; snapshot->block_settled < snapshot->block_count; snapshot->block_settled++) {
         struct snapshot_block *block = &snapshot->blocks[snapshot->block_settled];
+        address = place_block(block, address);
         block->device = device ? (uint32_t)segment->device : LIVE_NONE;
         if (block->in_use || !device)
             continue;
@@ -189,22 +212,30 @@ static void settle_blocks(struct memory_snapshot *snapshot, struct snapshot_devi
         figures_sum(&device->releasable, free_bytes);
 }
 
+static void add_to_device(struct snapshot_device *device, const struct snapshot_segment *segment)
+{
+    device->segments++;
+    figures_sum(&device->total, segment->total_size);
+    figures_sum(&device->in_use, segment->allocated_size);
+    figures_sum(&device->active, segment->active_size);
+}
+
 bool memory_snapshot_segment(struct evidence *evidence, const struct snapshot_segment *segment,
                              struct err *err)
 {
     struct memory_snapshot *snapshot = evidence->memory;
+    struct snapshot_segment whole = *segment;
     struct snapshot_device *device = NULL;
-    snapshot_add_segment(&snapshot->sums, segment);
+    if (segment->profiled)
+        whole.allocated_size = whole.active_size = held_by_blocks(snapshot);
+    snapshot_add_segment(&snapshot->sums, &whole);
     if (segment->device < SNAPSHOT_MOST_DEVICES) {
         device = device_of(evidence, segment->device, err);
         if (!device)
             return false;
-        device->segments++;
-        figures_sum(&device->total, segment->total_size);
-        figures_sum(&device->in_use, segment->allocated_size);
-        figures_sum(&device->active, segment->active_size);
+        add_to_device(device, &whole);
     }
-    settle_blocks(snapshot, device, segment);
+    settle_blocks(snapshot, device, &whole);
     return true;
 }
 
@@ -385,10 +416,17 @@ bool memory_snapshot_annotation(struct evidence *evidence,
 
 // --- the end ------------------------------------------------------------------------------------
 
-// Sizes of blocks are rounded up, those of requests are not.
-void memory_snapshot_done(struct evidence *evidence)
+static void drop_device(struct evidence *evidence, uint32_t number)
 {
     struct memory_snapshot *snapshot = evidence->memory;
+    snapshot_drop(&snapshot->sums, number);
+    free_device(snapshot->devices[number], evidence->budget);
+    snapshot->devices[number] = NULL;
+}
+
+// Sizes of blocks are rounded up, those of requests are not.
+static void sum_rounding(struct memory_snapshot *snapshot)
+{
     for (size_t i = 0; i < snapshot->block_count; i++) {
         const struct snapshot_block *block = &snapshot->blocks[i];
         const struct live_block *live =
@@ -396,6 +434,14 @@ void memory_snapshot_done(struct evidence *evidence)
         if (live && block->size > live->size)
             figures_sum(&snapshot->sums.rounded_on[block->device], block->size - live->size);
     }
+}
+
+void memory_snapshot_done(struct evidence *evidence, size_t traces)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    if (snapshot->sums.profiled && traces > 0 && traces <= SNAPSHOT_MOST_DEVICES)
+        drop_device(evidence, (uint32_t)traces - 1);
+    sum_rounding(snapshot);
 }
 
 // --- outcome -------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ MUST_CHECK bool memory_snapshot_stack(struct evidence *evidence, struct str fram
                                       enum snapshot_category category, uint32_t *stack,
                                       struct err *err);
 
-// A block of the segment that comes next.
+// A block of the segment that comes next; without an address, right after the block before it.
 struct snapshot_block_record {
     uint64_t address;
     int64_t size;
@@ -144,8 +144,8 @@ MUST_CHECK bool memory_snapshot_annotation(struct evidence *evidence,
                                            const struct snapshot_annotation *annotation,
                                            struct err *err);
 
-// After all of it.
-void memory_snapshot_done(struct evidence *evidence);
+// After all of it. traces: how many lists of events there were, a profile's last one of the host.
+void memory_snapshot_done(struct evidence *evidence, size_t traces);
 
 // --- outcome -------------------------------------------------------------------------------------
 

@@ -75,6 +75,7 @@ int64_t snapshot_before(const struct snapshot_sums *sums, int64_t device, int64_
 void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment)
 {
     sums->segments++;
+    sums->profiled |= segment->profiled;
     sums->types.at[segment->type]++;
     figures_sum(&sums->reserved, segment->total_size);
     figures_sum(&sums->allocated, segment->allocated_size);
@@ -107,6 +108,13 @@ void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
         trace->net = figures_minus(trace->net, event->size);
     trace->peak = larger(trace->peak, trace->net);
     trace->lowest = trace->net < trace->lowest ? trace->net : trace->lowest;
+}
+
+void snapshot_drop(struct snapshot_sums *sums, uint32_t device)
+{
+    sums->allocated = figures_minus(sums->allocated, sums->allocated_on[device]);
+    sums->active = figures_minus(sums->active, sums->active_on[device]);
+    sums->traces[device] = (struct trace_sums){0};
 }
 
 // --- figures ------------------------------------------------------------------------------------
@@ -147,9 +155,12 @@ static void report_trace(const struct snapshot_sums *sums, unsigned device, unsi
     figures_add(figures, end, "traces" IN "%u" IN "allocated_at_end", at);
 }
 
-void snapshot_report(const struct snapshot_sums *sums, struct figures *figures)
+static void report_end(const struct snapshot_sums *sums, struct figures *figures)
 {
-    unsigned traces = 0;
+    if (sums->profiled) {
+        figures_add(figures, sums->allocated, "allocated");
+        return;
+    }
     figures_add(figures, sums->segments, "segments");
     figures_add(figures, sums->reserved, "reserved");
     figures_add(figures, sums->allocated, "allocated");
@@ -158,6 +169,12 @@ void snapshot_report(const struct snapshot_sums *sums, struct figures *figures)
     figures_add(figures, sums->largest_inactive, "largest_inactive_block");
     report_words(&sums->states, WORD_STATE, figures);
     report_words(&sums->types, WORD_SEGMENT_TYPE, figures);
+}
+
+void snapshot_report(const struct snapshot_sums *sums, struct figures *figures)
+{
+    unsigned traces = 0;
+    report_end(sums, figures);
     figures_list(figures, "traces" IN);
     for (unsigned device = 0; device < SNAPSHOT_MOST_DEVICES; device++)
         if (sums->traces[device].events)

@@ -47,12 +47,16 @@ struct snapshot_sums {
     int64_t rounded_on[SNAPSHOT_MOST_DEVICES];
     struct trace_sums traces[SNAPSHOT_MOST_DEVICES];
     struct word_counts types, states;
+    bool profiled; // nothing is known of segments and free blocks
 };
 
-// Sizes are in bytes, none below 0.
+// Sizes are in bytes, none below 0. A profile has no segments of the allocator: for each device,
+// one from the lowest to the highest address in use, without the sizes allocated and active.
 struct snapshot_segment {
+    uint64_t address;
     int64_t device, total_size, allocated_size, active_size;
     unsigned type; // its place
+    bool profiled;
 };
 
 // A block of a segment, or an event of a device.
@@ -70,6 +74,8 @@ void snapshot_add_block(struct snapshot_sums *sums, const struct snapshot_change
 // Devices past the limit are left out.
 void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
                         const struct snapshot_change *event);
+// Takes the allocations of a device off.
+void snapshot_drop(struct snapshot_sums *sums, uint32_t device);
 void snapshot_report(const struct snapshot_sums *sums, struct figures *figures);
 
 #endif

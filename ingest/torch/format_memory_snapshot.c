@@ -170,11 +170,13 @@ static bool take_block(struct reader *reader, const struct pickle_record *record
 static bool take_segment(struct reader *reader, const struct pickle_record *record, struct err *err)
 {
     const struct snapshot_segment segment = {
+        .address = address(record, KEY_address),
         .device = whole(record, KEY_device),
         .total_size = whole(record, KEY_total_size),
         .allocated_size = whole(record, KEY_allocated_size),
         .active_size = whole(record, KEY_active_size),
         .type = snapshot_place(WORD_SEGMENT_TYPE, text(record, KEY_segment_type)),
+        .profiled = member(record, KEY_allocated_size) == PICKLE_ABSENT,
     };
     return memory_snapshot_segment(reader->evidence, &segment, err);
 }
@@ -240,6 +242,16 @@ static bool check_root(const struct pickle *pickle, struct err *err)
                    "found a pickle without a list of segments, expected a memory snapshot");
 }
 
+static size_t count_traces(const struct pickle *pickle)
+{
+    size_t count = 0;
+    pickle_value key = pickle_find_text(pickle, STR("device_traces")), item;
+    struct pickle_walk walk = pickle_walk(pickle, pickle_member(pickle, pickle_root(pickle), key));
+    while (pickle_walk_next(&walk, &key, &item))
+        count++;
+    return count;
+}
+
 bool snapshot_pickle_gather(const struct format_input *input, struct err *err)
 {
     struct evidence *evidence = input->evidence;
@@ -249,7 +261,7 @@ bool snapshot_pickle_gather(const struct format_input *input, struct err *err)
         memory_snapshot_start(evidence, input->filename, err) ? pickle_load(&pickled, err) : NULL;
     bool ok = pickle && check_root(pickle, err);
     if (ok)
-        memory_snapshot_done(evidence);
+        memory_snapshot_done(evidence, count_traces(pickle));
     snapshot_calls_free(&reader.calls);
     budget_free(evidence->budget, reader.rows, reader.row_cap * sizeof *reader.rows);
     pickle_free(pickle);

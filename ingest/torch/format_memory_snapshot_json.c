@@ -11,6 +11,7 @@ struct snapshot {
     struct evidence *evidence;
     struct snapshot_calls calls;
     struct buf name, filename; // of a frame or an annotation
+    size_t traces;
 };
 
 static bool is(struct str key, const char *name)
@@ -125,9 +126,29 @@ static void take_blocks(struct snapshot *snapshot)
             take_block(snapshot);
 }
 
+static void take_of_segment(struct snapshot_segment *segment, struct str key,
+                            const struct json_value *value)
+{
+    if (is(key, "device"))
+        segment->device = whole(value);
+    else if (is(key, "address"))
+        segment->address = address_of(value);
+    else if (is(key, "total_size"))
+        segment->total_size = whole(value);
+    else if (is(key, "active_size"))
+        segment->active_size = whole(value);
+    else if (is(key, "segment_type"))
+        segment->type = place_of(WORD_SEGMENT_TYPE, value);
+    if (!is(key, "allocated_size"))
+        return;
+    segment->allocated_size = whole(value);
+    segment->profiled = false;
+}
+
 static void take_segment(struct snapshot *snapshot)
 {
-    struct snapshot_segment segment = {.type = snapshot_place(WORD_SEGMENT_TYPE, STR(""))};
+    struct snapshot_segment segment = {.type = snapshot_place(WORD_SEGMENT_TYPE, STR("")),
+                                       .profiled = true};
     struct err err = {.pos = ERR_NO_POS};
     struct str key;
     struct json_value value;
@@ -136,16 +157,7 @@ static void take_segment(struct snapshot *snapshot)
             take_blocks(snapshot);
             continue;
         }
-        if (is(key, "device"))
-            segment.device = whole(&value);
-        else if (is(key, "total_size"))
-            segment.total_size = whole(&value);
-        else if (is(key, "allocated_size"))
-            segment.allocated_size = whole(&value);
-        else if (is(key, "active_size"))
-            segment.active_size = whole(&value);
-        else if (is(key, "segment_type"))
-            segment.type = place_of(WORD_SEGMENT_TYPE, &value);
+        take_of_segment(&segment, key, &value);
         json_cursor_pass(&snapshot->json, &value);
     }
     check(snapshot, memory_snapshot_segment(snapshot->evidence, &segment, &err), &err);
@@ -197,9 +209,9 @@ static void take_trace(struct snapshot *snapshot, int64_t device)
 static void take_traces(struct snapshot *snapshot)
 {
     struct json_value trace;
-    for (int64_t device = 0; json_cursor_item(&snapshot->json, &trace); device++)
+    for (; json_cursor_item(&snapshot->json, &trace); snapshot->traces++)
         if (json_cursor_enter(&snapshot->json, &trace, JSON_ARRAY))
-            take_trace(snapshot, device);
+            take_trace(snapshot, (int64_t)snapshot->traces);
 }
 
 static void take_annotation(struct snapshot *snapshot)
@@ -283,7 +295,7 @@ static bool gather_snapshot(const struct format_input *input, struct err *err)
     bool ok = memory_snapshot_start(input->evidence, input->filename, err) &&
               take_document(snapshot, input, err);
     if (ok)
-        memory_snapshot_done(input->evidence);
+        memory_snapshot_done(input->evidence, snapshot->traces);
     snapshot_calls_free(&snapshot->calls);
     buf_free(&snapshot->name);
     buf_free(&snapshot->filename);

@@ -222,7 +222,8 @@ static void report_peak(const struct memory_snapshot *snapshot, struct figures *
     figures_add(figures, highest.number, "peak_device");
     if (!snapshot->untimed && highest.device->peak > 0)
         figures_add(figures, highest.device->peak_us, "peak_time_us");
-    figures_add(figures, reserved, "peak_reserved");
+    if (!snapshot->sums.profiled)
+        figures_add(figures, reserved, "peak_reserved");
     report_calls(snapshot, &highest, figures);
 }
 
@@ -231,7 +232,8 @@ static void report_snapshot(const struct evidence *evidence, struct figures *fig
     const struct snapshot_sums *sums = &evidence->memory->sums;
     int64_t used = sums->active > sums->allocated ? sums->active : sums->allocated;
     snapshot_report(sums, figures);
-    figures_add(figures, sums->reserved > used ? sums->reserved - used : 0, "inactive");
+    if (!sums->profiled)
+        figures_add(figures, sums->reserved > used ? sums->reserved - used : 0, "inactive");
     report_peak(evidence->memory, figures);
 }
 

@@ -30,13 +30,15 @@ function Figures({ row, help }) {
       help=${help.peak_allocated_bytes}>${
       row.begin_bytes !== null && `${bytes(row.begin_bytes)} from before the recording`}<//>
     <${Bytes} label="Peak reserved" value=${row.peak_reserved_bytes}
-      help=${help.peak_reserved_bytes}>${`${bytes(row.end_reserved_bytes)} at the end`}<//>
+      help=${help.peak_reserved_bytes}>${row.end_reserved_bytes !== null
+        && `${bytes(row.end_reserved_bytes)} at the end`}<//>
     <${Bytes} label="Fragmentation at the end" value=${row.fragmentation_bytes}
       help=${help.fragmentation_bytes}>${row.fragmentation_share !== null
         && `${percent(row.fragmentation_share)} of reserved`}<//>
     <${Bytes} label="Largest free block" value=${row.largest_free_bytes}
-      help=${help.largest_free_bytes}>${`${count(row.free_blocks)} free; empty_cache() gives back ${
-        bytes(row.releasable_bytes)}`}<//>
+      help=${help.largest_free_bytes}>${row.free_blocks !== null
+        && `${count(row.free_blocks)} free; empty_cache() gives back ${
+          bytes(row.releasable_bytes)}`}<//>
     <${Figure} label="Never freed" help=${help.growth_bytes} value=${growth.word}
       tone=${growth.tone}>${growth.text}<//>
   </dl>`;

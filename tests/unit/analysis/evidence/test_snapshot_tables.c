@@ -63,7 +63,8 @@ static void event(struct fixture *f, unsigned action, uint64_t address, int64_t 
 
 static void segment(struct fixture *f, int64_t total, int64_t allocated)
 {
-    const struct snapshot_segment segment = {0, total, allocated, allocated, 0};
+    const struct snapshot_segment segment = {
+        .total_size = total, .allocated_size = allocated, .active_size = allocated};
     assert_true(memory_snapshot_segment(&f->evidence, &segment, &f->err));
 }
 
@@ -185,7 +186,7 @@ static void what_awaits_its_free_is_in_use(void **state)
 {
     struct fixture *f = *state;
     uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
-    const struct snapshot_segment waiting = {0, 100, 0, 40, 0};
+    const struct snapshot_segment waiting = {.total_size = 100, .active_size = 40};
     assert_true(memory_snapshot_segment(&f->evidence, &waiting, &f->err));
     event(f, ALLOC, 1, 40, forward);
     const struct table *table = table_of(f, "snapshots");
@@ -194,6 +195,34 @@ static void what_awaits_its_free_is_in_use(void **state)
     table = table_of(f, "snapshot_holders");
     assert_int_equal(table->row_count, 1);
     assert_held(table, 0, "forward", 40);
+}
+
+// It has tensors and the addresses between them.
+static void a_profile_does_not_say_what_is_reserved(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
+    const struct snapshot_segment span = {.address = 1000, .total_size = 900, .profiled = true};
+    block(f, 0, 100, IN_USE, SNAPSHOT_NO_STACK);
+    block(f, 0, 770, INACTIVE, SNAPSHOT_NO_STACK);
+    block(f, 0, 30, IN_USE, forward);
+    assert_true(memory_snapshot_segment(&f->evidence, &span, &f->err));
+    event(f, ALLOC, 1870, 30, forward);
+    memory_snapshot_done(&f->evidence, 2);
+
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_ALLOCATED_BYTES, -1), 130);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_BEGIN_BYTES, -1), 100);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_END_ALLOCATED_BYTES, -1), 130);
+    assert_true(table_cell(table, 0, SNAPSHOTS_PEAK_RESERVED_BYTES)->null);
+    assert_true(table_cell(table, 0, SNAPSHOTS_FRAGMENTATION_SHARE)->null);
+    assert_true(table_cell(table, 0, SNAPSHOTS_RELEASABLE_BYTES)->null);
+    table = table_of(f, "snapshot_holders");
+    assert_int_equal(table->row_count, 2);
+    assert_held(table, 0, "forward", 30);
+    assert_held(table, 1, "", 100);
+    table = table_of(f, "snapshot_series");
+    assert_true(table_cell(table, 0, SNAPSHOT_SERIES_RESERVED_BYTES)->null);
 }
 
 // Six steps: one call leaves 10 bytes in each, another only in the first, as an optimizer's state.
@@ -270,6 +299,7 @@ int main(void)
         TEST(a_request_fails_for_a_limit_if_the_device_had_room),
         TEST(sums_beyond_64_bits_saturate),
         TEST(what_awaits_its_free_is_in_use),
+        TEST(a_profile_does_not_say_what_is_reserved),
         TEST(what_most_steps_leave_behind_is_growth),
         TEST(steps_that_are_not_marked_are_not_judged),
         TEST(a_million_events_are_drawn_with_their_extremes),

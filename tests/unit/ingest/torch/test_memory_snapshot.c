@@ -393,6 +393,56 @@ static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
     assert_refused(&bytes, "without a snapshot in it");
 }
 
+// Blocks of PyTorch 1.13 and 2.0 follow one another within their segment.
+static void blocks_without_an_address_are_found_by_their_sizes(void **state)
+{
+    (void)state;
+    struct err err;
+    struct buf bytes = {0}, out = {0};
+#define USED   "{\"size\":512,\"state\":\"active_allocated\"}"
+#define UNUSED "{\"size\":512,\"state\":\"inactive\"}"
+    buf_puts(&bytes, "{\"segments\":[{\"address\":4096,\"total_size\":2048,\"allocated_size\":1024,"
+                     "\"blocks\":[" USED "," UNUSED "," USED "," UNUSED "]}],\"device_traces\":[["
+                     "{\"action\":\"alloc\",\"addr\":4096,\"size\":9},"
+                     "{\"action\":\"alloc\",\"addr\":5120,\"size\":8}]]}");
+    if (!count_bytes(&bytes, &out, &err))
+        fail_msg("%s", err.msg);
+    assert_non_null(strstr(out.at, "\"baseline\":0,\"peak_allocated\":17,"));
+    buf_free(&out);
+}
+
+// A weight of 1000 bytes that was there, 500 and 300 allocated, 500 freed; the host's 77 bytes come
+// as one more device. As PyTorch's profile_plot writes it: base64.b64encode(pickle.dumps(...)) of
+// {"device_traces": [[{"action": "alloc", "addr": 8192, "size": 500, "frames": F, ...}, ...], [H]],
+//  "segments": [{"device": 0, "address": 4096, "total_size": 8492, "stream": 0, "blocks": [
+//   {"size": 1000, "state": "active_allocated", "requested_size": 1000, "frames": ()},
+//   {"size": 7192, "state": "inactive"}, {"size": 300, "state": "active_allocated", ...}]}, ...]}
+static void pages_of_a_profile_say_what_is_allocated_on_devices(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes,
+             "<html>const local_files = [{\"name\": \"snapshot.pickle\", \"base64\": "
+             "\"gASVHgIAAAAAAAB9lCiMDWRldmljZV90cmFjZXOUXZQoXZQofZQojAZhY3Rpb26UjAVhbGxvY5SM"
+             "BGFkZHKUTQAgjARzaXpllE30AYwGc3RyZWFtlEsAjAZmcmFtZXOUXZR9lCiMCGZpbGVuYW1llIwE"
+             "bm9uZZSMBGxpbmWUSwCMBG5hbWWUjAFmlHVhjAhjYXRlZ29yeZSMB3Vua25vd26UdX2UKGgFaAZo"
+             "B00AMGgITSwBaAlLAGgKXZR9lChoDWgOaA9LAGgQjAFnlHVhaBJoE3V9lChoBYwOZnJlZV9yZXF1"
+             "ZXN0ZWSUaAdNACBoCE30AWgJSwBoCmgLdX2UKGgFjA5mcmVlX2NvbXBsZXRlZJRoB00AIGgITfQB"
+             "aAlLAGgKaAt1ZV2UfZQoaAVoBmgHS0BoCEtNaAlLAGgKaAtoEmgTdWFljAhzZWdtZW50c5RdlCh9"
+             "lCiMBmRldmljZZRLAIwHYWRkcmVzc5RNABCMCnRvdGFsX3NpemWUTSwhaAlLAIwGYmxvY2tzlF2U"
+             "KH2UKGgITegDjAVzdGF0ZZSMEGFjdGl2ZV9hbGxvY2F0ZWSUjA5yZXF1ZXN0ZWRfc2l6ZZRN6ANo"
+             "Cil1fZQoaAhNGBxoJ4wIaW5hY3RpdmWUdX2UKGgITSwBaCdoKGgpTSwBaApoFXVldX2UKGghSwFo"
+             "IktAaCNLTWgJSwBoJF2UfZQoaAhLTWgnaChoKUtNaApoC3VhdWV1LgAA\"}]");
+    assert_counted(&bytes,
+                   "{\"allocated\":1300,\"traces\":[{\"device\":0,\"events\":4,"
+                   "\"actions\":{\"alloc\":2,\"free_completed\":1,\"free_requested\":1},"
+                   "\"net_bytes\":300,\"peak_over_start\":800,\"lowest\":0,\"baseline\":1000,"
+                   "\"peak_allocated\":1800,\"allocated_at_end\":1300}],\"annotations\":0,"
+                   "\"failed_requests\":0,\"peak_allocated\":1800,\"peak_device\":0,"
+                   "\"most_by_one_call\":500,\"which_is\":\"f (none:0)\","
+                   "\"peak_without_call\":1000}");
+}
+
 static void snapshots_in_json_that_are_cut_are_refused(void **state)
 {
     (void)state;
@@ -603,6 +653,8 @@ int main(void)
         cmocka_unit_test(a_recording_from_the_start_begins_with_nothing),
         cmocka_unit_test(addresses_use_all_bits),
         cmocka_unit_test(pages_of_memory_viz_have_the_pickle_in_them),
+        cmocka_unit_test(blocks_without_an_address_are_found_by_their_sizes),
+        cmocka_unit_test(pages_of_a_profile_say_what_is_allocated_on_devices),
         cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(what_is_referred_to_again_counts_once),
         cmocka_unit_test(events_take_no_memory_but_of_what_is_in_use),
