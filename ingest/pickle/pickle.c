@@ -282,6 +282,21 @@ int64_t pickle_record_index(const struct pickle_record *record, unsigned place)
                                            : index;
 }
 
+// From the first container above the root on, only lists can lie between it and the key.
+pickle_value pickle_record_key(const struct pickle_record *record)
+{
+    const struct machine *machine = record->machine;
+    const pickle_value *stack = machine->stack;
+    unsigned of_root = machine->marks && machine->mark[0].depth == 1;
+    size_t at = machine->marks > of_root ? machine->mark[of_root].depth : machine->depth;
+    size_t end = at > MOST_UNDER ? at - MOST_UNDER : 1;
+    if (pickle_kind_of(stack[0]) != PICKLE_DICT)
+        return PICKLE_ABSENT;
+    while (at > end && pickle_kind_of(stack[at - 2]) == PICKLE_LIST)
+        at--;
+    return at > 1 ? stack[at - 2] : PICKLE_ABSENT;
+}
+
 // Asks whether to keep a dict of these keys and values.
 static bool offer(struct machine *machine, const pickle_value *items, size_t count, bool *taken,
                   struct err *err)

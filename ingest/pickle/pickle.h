@@ -50,6 +50,8 @@ const struct pickle *pickle_record_of(const struct pickle_record *record);
 // If the list that will hold the record is an item of the list that is the value of a member
 // keep[place]: its index there; else -1.
 int64_t pickle_record_index(const struct pickle_record *record, unsigned place);
+// The key of the root's member that the record is in; PICKLE_ABSENT if the root is no dict.
+pickle_value pickle_record_key(const struct pickle_record *record);
 // *taken: whether the record is not needed again. If so, its memory is used for the next one, and
 // None takes its place.
 typedef bool pickle_take(void *context, const struct pickle_record *record, bool *taken,

@@ -7,26 +7,27 @@
 #include "ingest/torch/snapshot_pickle.h"
 
 // What is kept of dicts.
-#define KEYS(ROW)       \
-    ROW(segments)       \
-    ROW(device_traces)  \
-    ROW(device)         \
-    ROW(total_size)     \
-    ROW(allocated_size) \
-    ROW(active_size)    \
-    ROW(segment_type)   \
-    ROW(blocks)         \
-    ROW(state)          \
-    ROW(size)           \
-    ROW(action)         \
-    ROW(address)        \
-    ROW(addr)           \
-    ROW(device_free)    \
-    ROW(time_us)        \
-    ROW(stage)          \
-    ROW(frames)         \
-    ROW(name)           \
-    ROW(filename)       \
+#define KEYS(ROW)             \
+    ROW(segments)             \
+    ROW(device_traces)        \
+    ROW(external_annotations) \
+    ROW(device)               \
+    ROW(total_size)           \
+    ROW(allocated_size)       \
+    ROW(active_size)          \
+    ROW(segment_type)         \
+    ROW(blocks)               \
+    ROW(state)                \
+    ROW(size)                 \
+    ROW(action)               \
+    ROW(address)              \
+    ROW(addr)                 \
+    ROW(device_free)          \
+    ROW(time_us)              \
+    ROW(stage)                \
+    ROW(frames)               \
+    ROW(name)                 \
+    ROW(filename)             \
     ROW(line)
 
 #define KEY(name)  KEY_##name,
@@ -207,6 +208,17 @@ static bool take_annotation(struct reader *reader, const struct pickle_record *r
     return memory_snapshot_annotation(reader->evidence, &annotation, err);
 }
 
+// Whether the record is in that member of the root: others have the same of the host's memory. Old
+// files are only a list of segments.
+static bool is_in(const struct pickle_record *record, enum key key)
+{
+    unsigned place;
+    pickle_value within = pickle_record_key(record);
+    if (within == PICKLE_ABSENT)
+        return key == KEY_segments;
+    return pickle_is_kept(pickle_record_of(record), within, &place) && place == key;
+}
+
 static bool take(void *context, const struct pickle_record *record, bool *taken, struct err *err)
 {
     enum { OFTEN = 4096 };
@@ -216,14 +228,14 @@ static bool take(void *context, const struct pickle_record *record, bool *taken,
     if (reader->records++ % OFTEN == 0 && !progress_report(reader->progress, 0, err))
         return false;
     if (member(record, KEY_action) != PICKLE_ABSENT)
-        return take_event(reader, record, err);
+        return !is_in(record, KEY_device_traces) || take_event(reader, record, err);
     if (member(record, KEY_state) != PICKLE_ABSENT)
-        return take_block(reader, record, err);
+        return !is_in(record, KEY_segments) || take_block(reader, record, err);
     if (member(record, KEY_allocated_size) != PICKLE_ABSENT ||
         member(record, KEY_total_size) != PICKLE_ABSENT)
-        return take_segment(reader, record, err);
+        return !is_in(record, KEY_segments) || take_segment(reader, record, err);
     if (member(record, KEY_stage) != PICKLE_ABSENT)
-        return take_annotation(reader, record, err);
+        return !is_in(record, KEY_external_annotations) || take_annotation(reader, record, err);
     *taken = false;
     return true;
 }

@@ -313,6 +313,56 @@ static int64_t index_after(size_t lists)
     return index;
 }
 
+static bool take_place(void *context, const struct pickle_record *record, bool *taken,
+                       struct err *err)
+{
+    unsigned place;
+    int *first = context;
+    pickle_value key = pickle_record_key(record);
+    (void)err;
+    if (*first == -2)
+        *first = pickle_is_kept(pickle_record_of(record), key, &place) ? (int)place : -1;
+    *taken = false;
+    return true;
+}
+
+static void assert_first_record_in(int expected, struct str bytes)
+{
+    static const char *const keep[] = {"a", "b", NULL};
+    struct budget budget = {0};
+    struct err err = {0};
+    int place = -2;
+    struct source *source = source_mem_open(bytes.at, bytes.len, 64, &err);
+    assert_non_null(source);
+    struct pickle_input input = {source, &budget, keep, take_place, &place};
+    struct pickle *pickle = pickle_load(&input, &err);
+    assert_non_null(pickle);
+    assert_int_equal(place, expected);
+    pickle_free(pickle);
+    source_close(source);
+}
+
+// Items come all at once, from a mark, or one at a time; the first record is {"x": None}.
+static void a_record_knows_the_member_of_the_root_that_it_is_in(void **state)
+{
+    (void)state;
+    assert_first_record_in(1, STR(PROTOCOL_2 "}(U\x01"
+                                             "a]U\x01"
+                                             "b](}(U\x01xNueu."));
+    assert_first_record_in(1, STR(PROTOCOL_2 "}(U\x01"
+                                             "a]U\x01"
+                                             "b](]}(U\x01xNuaeu."));
+    assert_first_record_in(1, STR(PROTOCOL_2 "}U\x01"
+                                             "b]}(U\x01xNuas."));
+    assert_first_record_in(0, STR(PROTOCOL_2 "}(U\x01"
+                                             "a](N}(U\x01"
+                                             "b](}(U\x01xNueueu."));
+    assert_first_record_in(-1, STR(PROTOCOL_2 "}(U\x01"
+                                              "c](}(U\x01xNueu."));
+    assert_first_record_in(-1, STR(PROTOCOL_2 "](N}(U\x01xNue."));
+    assert_first_record_in(-1, STR(PROTOCOL_2 "}(U\x01xNu."));
+}
+
 // So that a record takes a bounded time, however much is on the stack.
 static void the_list_of_a_record_is_found_near_it_only(void **state)
 {
@@ -446,6 +496,7 @@ int main(void)
         cmocka_unit_test(a_graph_is_never_expanded),
         cmocka_unit_test(equal_containers_share_their_memory),
         cmocka_unit_test(a_value_may_change_among_equal_pages_of_the_memo),
+        cmocka_unit_test(a_record_knows_the_member_of_the_root_that_it_is_in),
         cmocka_unit_test(the_list_of_a_record_is_found_near_it_only),
         cmocka_unit_test(nothing_is_ever_called),
         cmocka_unit_test(a_cut_pickle_is_refused_wherever_it_is_cut),

@@ -160,6 +160,52 @@ static void segments_blocks_and_traces_are_counted(void **state)
         "\"most_by_one_call\":0,\"which_is\":\"\",\"peak_without_call\":721}");
 }
 
+enum host { NO_HOST, HOST, HOST_BY_DEVICE };
+
+static void put_snapshot_with(struct buf *out, enum host host)
+{
+    buf_puts(out, "\x80\x04}(");
+    put_text(out, "segments");
+    buf_puts(out, "](");
+    put_segment(out, 0, 100, 60);
+    put_segment(out, 1, 1000, 700);
+    buf_puts(out, "e");
+    put_traces(out);
+    if (host != NO_HOST) {
+        put_text(out, "host_segments");
+        buf_puts(out, "](");
+        put_segment(out, (uint32_t)-1, 3000, 2000);
+        put_segment(out, (uint32_t)-1, 3000, 2000);
+        buf_puts(out, "e");
+        put_text(out, "host_traces");
+        buf_puts(out, host == HOST ? "](" : "](](");
+        put_event(out, "alloc", 2000);
+        put_event(out, "alloc", 2000);
+        buf_puts(out, host == HOST ? "e" : "e]");
+        put_event(out, "alloc", 2000);
+        buf_puts(out, host == HOST ? "a" : "ae");
+    }
+    buf_puts(out, "u.");
+}
+
+// PyTorch 2.14 has pinned memory beside that of devices, with record_pinned_host_memory=True.
+static void memory_of_the_host_counts_for_no_device(void **state)
+{
+    (void)state;
+    struct buf without = {0};
+    struct err err;
+    for (enum host host = NO_HOST; host <= HOST_BY_DEVICE; host++) {
+        struct buf bytes = {0}, out = {0};
+        put_snapshot_with(&bytes, host);
+        if (!count_bytes(&bytes, host == NO_HOST ? &without : &out, &err))
+            fail_msg("%s", err.msg);
+        if (host != NO_HOST)
+            assert_string_equal(out.at, without.at);
+        buf_free(&out);
+    }
+    buf_free(&without);
+}
+
 static void old_snapshots_are_a_list_of_segments(void **state)
 {
     (void)state;
@@ -645,6 +691,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_blocks_and_traces_are_counted),
+        cmocka_unit_test(memory_of_the_host_counts_for_no_device),
         cmocka_unit_test(old_snapshots_are_a_list_of_segments),
         cmocka_unit_test(members_of_other_types_count_as_nothing),
         cmocka_unit_test(other_pickles_are_no_snapshots),
