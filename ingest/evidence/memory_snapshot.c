@@ -192,11 +192,25 @@ static uint64_t place_block(struct snapshot_block *block, uint64_t address)
     return block->address + (uint64_t)block->size;
 }
 
+// What torch.cuda.empty_cache() gives back of a free block: all of a segment, or whole pages of an
+// expandable one, whose first page starts where it does.
+static int64_t releasable_of(const struct snapshot_segment *segment,
+                             const struct snapshot_block *block)
+{
+    bool small = segment->type == snapshot_place(WORD_SEGMENT_TYPE, STR("small"));
+    uint64_t page = (uint64_t)(small ? 2 : 20) << 20, from = block->address - segment->address;
+    uint64_t first = from / page + (from % page > 0), end = (from + (uint64_t)block->size) / page;
+    if (segment->private)
+        return 0;
+    if (!segment->expandable)
+        return block->size == segment->total_size ? block->size : 0;
+    return end > first ? (int64_t)((end - first) * page) : 0;
+}
+
 // Gives the blocks since the last segment to a device, which may be NULL.
 static void settle_blocks(struct memory_snapshot *snapshot, struct snapshot_device *device,
                           const struct snapshot_segment *segment)
 {
-    int64_t free_bytes = 0;
     uint64_t address = segment->address;
     for (; snapshot->block_settled < snapshot->block_count; snapshot->block_settled++) {
         struct snapshot_block *block = &snapshot->blocks[snapshot->block_settled];
@@ -205,11 +219,9 @@ static void settle_blocks(struct memory_snapshot *snapshot, struct snapshot_devi
         if (block->in_use || !device)
             continue;
         device->free_blocks++;
-        figures_sum(&free_bytes, block->size);
+        figures_sum(&device->releasable, releasable_of(segment, block));
         device->largest_free = larger(device->largest_free, block->size);
     }
-    if (device && free_bytes == segment->total_size)
-        figures_sum(&device->releasable, free_bytes);
 }
 
 static void add_to_device(struct snapshot_device *device, const struct snapshot_segment *segment)

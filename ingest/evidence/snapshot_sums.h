@@ -55,7 +55,8 @@ struct snapshot_sums {
 struct snapshot_segment {
     uint64_t address;
     int64_t device, total_size, allocated_size, active_size;
-    unsigned type; // its place
+    unsigned type;            // its place
+    bool expandable, private; // private: a CUDA graph or a MemPool alone uses it
     bool profiled;
 };
 

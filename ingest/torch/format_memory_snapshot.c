@@ -16,6 +16,8 @@
     ROW(allocated_size)       \
     ROW(active_size)          \
     ROW(segment_type)         \
+    ROW(segment_pool_id)      \
+    ROW(is_expandable)        \
     ROW(blocks)               \
     ROW(state)                \
     ROW(size)                 \
@@ -168,6 +170,20 @@ static bool take_block(struct reader *reader, const struct pickle_record *record
            memory_snapshot_block(reader->evidence, &block, err);
 }
 
+// Its pool is (0, 0) if all may use it.
+static bool is_private(const struct pickle_record *record)
+{
+    enum { PARTS = 2 };
+    pickle_value key, item;
+    int64_t number, any = 0;
+    const struct pickle *pickle = pickle_record_of(record);
+    struct pickle_walk walk = pickle_walk(pickle, member(record, KEY_segment_pool_id));
+    for (int i = 0; i < PARTS && pickle_walk_next(&walk, &key, &item); i++)
+        if (pickle_int(pickle, item, &number))
+            any |= number;
+    return any != 0;
+}
+
 static bool take_segment(struct reader *reader, const struct pickle_record *record, struct err *err)
 {
     const struct snapshot_segment segment = {
@@ -177,6 +193,8 @@ static bool take_segment(struct reader *reader, const struct pickle_record *reco
         .allocated_size = whole(record, KEY_allocated_size),
         .active_size = whole(record, KEY_active_size),
         .type = snapshot_place(WORD_SEGMENT_TYPE, text(record, KEY_segment_type)),
+        .expandable = whole(record, KEY_is_expandable) != 0,
+        .private = is_private(record),
         .profiled = member(record, KEY_allocated_size) == PICKLE_ABSENT,
     };
     return memory_snapshot_segment(reader->evidence, &segment, err);

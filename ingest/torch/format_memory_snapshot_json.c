@@ -139,10 +139,24 @@ static void take_of_segment(struct snapshot_segment *segment, struct str key,
         segment->active_size = whole(value);
     else if (is(key, "segment_type"))
         segment->type = place_of(WORD_SEGMENT_TYPE, value);
+    else if (is(key, "is_expandable"))
+        segment->expandable = value->type == JSON_SCALAR && is(value->text, "true");
     if (!is(key, "allocated_size"))
         return;
     segment->allocated_size = whole(value);
     segment->profiled = false;
+}
+
+// Whether it is any but [0, 0], the pool that all may use.
+static bool take_pool(struct snapshot *snapshot)
+{
+    struct json_value part;
+    int64_t any = 0;
+    while (json_cursor_item(&snapshot->json, &part)) {
+        any |= whole(&part);
+        json_cursor_pass(&snapshot->json, &part);
+    }
+    return any != 0;
 }
 
 static void take_segment(struct snapshot *snapshot)
@@ -155,6 +169,10 @@ static void take_segment(struct snapshot *snapshot)
     while (json_cursor_member(&snapshot->json, &key, &value)) {
         if (is(key, "blocks") && value.type == JSON_ARRAY) {
             take_blocks(snapshot);
+            continue;
+        }
+        if (is(key, "segment_pool_id") && value.type == JSON_ARRAY) {
+            segment.private = take_pool(snapshot);
             continue;
         }
         take_of_segment(&segment, key, &value);

@@ -606,6 +606,72 @@ static void events_take_no_memory_but_of_what_is_in_use(void **state)
     assert_int_equal(budget_many.used, 0);
 }
 
+static const struct cached {
+    const char *type;
+    uint32_t used, unused;
+    bool expandable, private;
+} cached[] = {
+    {"large", 2 << 20, 38 << 20, true, false}, // the second page
+    {"small", 512, (4 << 20) - 512, true, false},
+    {"large", 0, 20 << 20, false, false},
+    {"large", 0, 20 << 20, false, true}, // of a graph
+    {"large", 512, (20 << 20) - 512, false, false},
+};
+
+static void put_cached(struct buf *out, const struct cached *segment)
+{
+    buf_puts(out, "}(");
+    put_member(out, "address", 5 << 20);
+    put_member(out, "total_size", segment->used + segment->unused);
+    put_member(out, "allocated_size", segment->used);
+    put_word(out, "segment_type", segment->type);
+    put_text(out, "is_expandable");
+    buf_puts(out, segment->expandable ? "\x88" : "\x89");
+    put_text(out, "segment_pool_id");
+    put_int(out, 0);
+    put_int(out, segment->private);
+    buf_puts(out, "\x86");
+    put_text(out, "blocks");
+    buf_puts(out, "](");
+    if (segment->used)
+        put_block(out, "active_allocated", segment->used);
+    put_block(out, "inactive", segment->unused);
+    buf_puts(out, "eu");
+}
+
+static void put_cached_in_json(struct buf *out, const struct cached *segment)
+{
+    buf_printf(out,
+               "%s{\"address\":5242880,\"total_size\":%u,\"allocated_size\":%u,"
+               "\"segment_type\":\"%s\",\"is_expandable\":%s,\"segment_pool_id\":[0,%d],"
+               "\"blocks\":[{\"size\":%u,\"state\":\"active_allocated\"},"
+               "{\"size\":%u,\"state\":\"inactive\"}]}",
+               segment == cached ? "{\"segments\":[" : ",", segment->used + segment->unused,
+               segment->used, segment->type, segment->expandable ? "true" : "false",
+               segment->private, segment->used, segment->unused);
+}
+
+static void whole_pages_are_given_back_but_none_of_a_graph(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        struct budget budget = {0};
+        struct evidence evidence;
+        struct buf bytes = {0};
+        if (!json) {
+            buf_puts(&bytes, "\x80\x04}(");
+            put_text(&bytes, "segments");
+            buf_puts(&bytes, "](");
+        }
+        for (size_t i = 0; i < sizeof cached / sizeof *cached; i++)
+            (json ? put_cached_in_json : put_cached)(&bytes, &cached[i]);
+        buf_puts(&bytes, json ? "]}" : "eu.");
+        memory_of(&bytes, &evidence, &budget);
+        assert_int_equal(evidence.memory->devices[0]->releasable, (20 + 2 + 20) << 20);
+        evidence_free(&evidence);
+    }
+}
+
 static void calls_say_what_memory_is_for(void **state)
 {
     (void)state;
@@ -705,6 +771,7 @@ int main(void)
         cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(what_is_referred_to_again_counts_once),
         cmocka_unit_test(events_take_no_memory_but_of_what_is_in_use),
+        cmocka_unit_test(whole_pages_are_given_back_but_none_of_a_graph),
         cmocka_unit_test(calls_say_what_memory_is_for),
         cmocka_unit_test(calls_of_compiled_code_are_left_out),
     };
