@@ -40,7 +40,7 @@ static void row_recorded(const struct snapshot_view *view, struct row *row)
             sum(device->peak, snapshot_allocated_before(view->snapshot, view->number)));
     row_i64_if(row, SNAPSHOTS_PEAK_RESERVED_BYTES, !view->snapshot->sums.profiled,
                sum(device->peak_reserved, snapshot_reserved_before(device)));
-    row_i64_if(row, SNAPSHOTS_BEGIN_BYTES, device->events > 0,
+    row_i64_if(row, SNAPSHOTS_BEGIN_BYTES, snapshot_is_replayed(device),
                snapshot_allocated_before(view->snapshot, view->number));
     row_i64(row, SNAPSHOTS_OOMS, device->ooms);
 }
@@ -135,7 +135,7 @@ static bool add_device(const struct snapshot_view *view, struct err *err)
     struct snapshot_top top = {0};
     struct snapshot_growing growing = {0};
     struct row row = {.desc = &table_snapshots};
-    bool recorded = view->device->events > 0;
+    bool recorded = snapshot_is_replayed(view->device);
     if (recorded &&
         !(snapshot_holders_add(view, &top, err) && snapshot_growth_add(view, &growing, err) &&
           add_series(view, err) && add_ooms(view, err)))
@@ -166,6 +166,10 @@ static bool add_doubts(const struct snapshot_view *view, bool events, struct err
                      "only its end is known: call torch.cuda.memory._record_memory_history() "
                      "before what matters",
                      err);
+    if (view->snapshot->incomplete &&
+        !doubt(view, "snapshot_incomplete", "lacks events of its allocations",
+               "only its end is known: record alloc and free_completed, without skip_actions", err))
+        return false;
     if (!view->snapshot->has_frames &&
         !doubt(view, "snapshot_without_calls", "has no calls around allocations",
                "what held memory is not known: record with stacks='all'", err))

@@ -448,15 +448,44 @@ static void sum_rounding(struct memory_snapshot *snapshot)
     }
 }
 
+// What is allocated is never below 0 nor above what is reserved, and a free that was requested is
+// completed or awaited at the end. If not, events are missing, as with skip_actions.
+static bool lacks_events(const struct memory_snapshot *snapshot, uint32_t number)
+{
+    const struct snapshot_device *device = snapshot->devices[number];
+    const struct trace_sums *trace = &snapshot->sums.traces[number];
+    int64_t begin = snapshot_allocated_before(snapshot, number), lowest = begin;
+    int64_t awaiting = larger(figures_minus(device->active, device->in_use), 0);
+    figures_sum(&lowest, trace->lowest);
+    bool fits = snapshot->sums.profiled || begin <= snapshot_reserved_before(device);
+    return lowest < 0 || !fits || (trace->freed == 0 && trace->asked > awaiting);
+}
+
+static void forget_replay(struct memory_snapshot *snapshot, uint32_t number)
+{
+    struct snapshot_device *device = snapshot->devices[number];
+    snapshot->incomplete = device->incomplete = true;
+    device->allocated = device->peak = 0;
+    snapshot_forget(&snapshot->sums, number);
+}
+
 void memory_snapshot_done(struct evidence *evidence, size_t traces)
 {
     struct memory_snapshot *snapshot = evidence->memory;
     if (snapshot->sums.profiled && traces > 0 && traces <= SNAPSHOT_MOST_DEVICES)
         drop_device(evidence, (uint32_t)traces - 1);
     sum_rounding(snapshot);
+    for (uint32_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++)
+        if (snapshot->devices[i] && snapshot->devices[i]->events > 0 && lacks_events(snapshot, i))
+            forget_replay(snapshot, i);
 }
 
 // --- outcome -------------------------------------------------------------------------------------
+
+bool snapshot_is_replayed(const struct snapshot_device *device)
+{
+    return device->events > 0 && !device->incomplete;
+}
 
 struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
                                          const struct snapshot_site *site)

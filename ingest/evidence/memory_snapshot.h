@@ -58,6 +58,7 @@ struct snapshot_device {
     // segments at the end
     int64_t segments, total, in_use, active, free_blocks, largest_free, releasable;
     int64_t ooms;
+    bool incomplete; // events are missing, so what they say of allocations is left out
 };
 
 // A block at the end.
@@ -76,8 +77,8 @@ struct snapshot_mark {
 };
 
 struct memory_snapshot {
-    int64_t rank; // by the name of the file; -1 unknown
-    bool untimed;
+    int64_t rank;             // by the name of the file; -1 unknown
+    bool untimed, incomplete; // incomplete: a device is
     struct snapshot_sums sums;
     bool has_frames;
     struct strtab texts;            // of stacks; fit to be stored
@@ -149,6 +150,8 @@ void memory_snapshot_done(struct evidence *evidence, size_t traces);
 
 // --- outcome -------------------------------------------------------------------------------------
 
+// Whether it is known what was allocated over time.
+bool snapshot_is_replayed(const struct snapshot_device *device);
 // Its calls, innermost first.
 struct str snapshot_frames(const struct memory_snapshot *snapshot, uint32_t stack);
 enum snapshot_category snapshot_category_of(const struct memory_snapshot *snapshot, uint32_t stack);

@@ -102,10 +102,14 @@ void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
     struct trace_sums *trace = &sums->traces[device];
     trace->events++;
     trace->actions.at[event->word]++;
-    if (event->word == ACTION_ALLOC)
+    if (event->word == ACTION_ALLOC) {
         figures_sum(&trace->net, event->size);
-    else if (event->word == ACTION_FREE_COMPLETED)
+    } else if (event->word == ACTION_FREE_REQUESTED) {
+        figures_sum(&trace->asked, event->size);
+    } else if (event->word == ACTION_FREE_COMPLETED) {
+        figures_sum(&trace->freed, event->size);
         trace->net = figures_minus(trace->net, event->size);
+    }
     trace->peak = larger(trace->peak, trace->net);
     trace->lowest = trace->net < trace->lowest ? trace->net : trace->lowest;
 }
@@ -115,6 +119,13 @@ void snapshot_drop(struct snapshot_sums *sums, uint32_t device)
     sums->allocated = figures_minus(sums->allocated, sums->allocated_on[device]);
     sums->active = figures_minus(sums->active, sums->active_on[device]);
     sums->traces[device] = (struct trace_sums){0};
+}
+
+void snapshot_forget(struct snapshot_sums *sums, uint32_t device)
+{
+    struct trace_sums *trace = &sums->traces[device];
+    sums->rounded_on[device] = 0;
+    trace->net = trace->peak = trace->lowest = 0;
 }
 
 // --- figures ------------------------------------------------------------------------------------

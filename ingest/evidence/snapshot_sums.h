@@ -35,6 +35,7 @@ struct word_counts {
 // Of a device, from 0 at the first event that the ring still has.
 struct trace_sums {
     int64_t events, net, peak, lowest;
+    int64_t asked, freed; // sizes whose free was requested, and completed
     struct word_counts actions;
 };
 
@@ -77,6 +78,8 @@ void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
                         const struct snapshot_change *event);
 // Takes the allocations of a device off.
 void snapshot_drop(struct snapshot_sums *sums, uint32_t device);
+// Takes off what the events of a device say it had allocated.
+void snapshot_forget(struct snapshot_sums *sums, uint32_t device);
 void snapshot_report(const struct snapshot_sums *sums, struct figures *figures);
 
 #endif

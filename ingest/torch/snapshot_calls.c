@@ -151,7 +151,7 @@ static struct highest highest_of(const struct memory_snapshot *snapshot)
     struct highest highest = {0};
     for (uint32_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
         const struct snapshot_device *device = snapshot->devices[i];
-        if (!device || device->events == 0)
+        if (!device || !snapshot_is_replayed(device))
             continue;
         int64_t peak = snapshot_allocated_before(snapshot, i);
         figures_sum(&peak, device->peak);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-enum { ALLOC, FREE, RESERVE = 3, OOM = 8, INACTIVE = 0, IN_USE = 1 };
+enum { ALLOC, FREE, ASK_FREE, RESERVE, OOM = 8, INACTIVE = 0, IN_USE = 1 };
 
 struct fixture {
     struct budget budget;
@@ -189,12 +189,58 @@ static void what_awaits_its_free_is_in_use(void **state)
     const struct snapshot_segment waiting = {.total_size = 100, .active_size = 40};
     assert_true(memory_snapshot_segment(&f->evidence, &waiting, &f->err));
     event(f, ALLOC, 1, 40, forward);
+    event(f, ASK_FREE, 1, 40, forward);
+    memory_snapshot_done(&f->evidence, 1);
     const struct table *table = table_of(f, "snapshots");
     assert_int_equal(table_i64(table, 0, SNAPSHOTS_BEGIN_BYTES, -1), 0);
     assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_ALLOCATED_BYTES, -1), 40);
     table = table_of(f, "snapshot_holders");
     assert_int_equal(table->row_count, 1);
     assert_held(table, 0, "forward", 40);
+}
+
+// As at the end of 1000 bytes reserved and 300 allocated, without figures of the events.
+static void assert_only_the_end_is_known(struct fixture *f)
+{
+    segment(f, 1000, 300);
+    memory_snapshot_done(&f->evidence, 1);
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_ALLOCATED_BYTES, -1), 300);
+    assert_true(table_cell(table, 0, SNAPSHOTS_BEGIN_BYTES)->null);
+    assert_true(table_cell(table, 0, SNAPSHOTS_TOP_CATEGORY)->null);
+    assert_null(report_find(&f->report, "snapshot_holders"));
+    assert_null(report_find(&f->report, "snapshot_series"));
+    table = table_of(f, "trust");
+    assert_true(table_is(table, 0, TRUST_ITEM, STR("snapshot_incomplete")));
+}
+
+// skip_actions=["free_completed"]
+static void frees_that_are_only_requested_are_not_replayed(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 2; i++) {
+        event(f, ALLOC, 1, 100, SNAPSHOT_NO_STACK);
+        event(f, ASK_FREE, 1, 100, SNAPSHOT_NO_STACK);
+    }
+    assert_only_the_end_is_known(f);
+}
+
+// skip_actions=["free_requested", "free_completed"]: more than there is at the end.
+static void allocations_without_frees_are_not_replayed(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 4; i++)
+        event(f, ALLOC, i + 1, 100, SNAPSHOT_NO_STACK);
+    assert_only_the_end_is_known(f);
+}
+
+// skip_actions=["alloc"]: more than was reserved.
+static void frees_without_allocations_are_not_replayed(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned i = 0; i < 8; i++)
+        event(f, FREE, i + 1, 100, SNAPSHOT_NO_STACK);
+    assert_only_the_end_is_known(f);
 }
 
 // It has tensors and the addresses between them.
@@ -299,6 +345,9 @@ int main(void)
         TEST(a_request_fails_for_a_limit_if_the_device_had_room),
         TEST(sums_beyond_64_bits_saturate),
         TEST(what_awaits_its_free_is_in_use),
+        TEST(frees_that_are_only_requested_are_not_replayed),
+        TEST(allocations_without_frees_are_not_replayed),
+        TEST(frees_without_allocations_are_not_replayed),
         TEST(a_profile_does_not_say_what_is_reserved),
         TEST(what_most_steps_leave_behind_is_growth),
         TEST(steps_that_are_not_marked_are_not_judged),
