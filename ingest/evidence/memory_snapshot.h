@@ -58,7 +58,7 @@ struct snapshot_device {
     // segments at the end
     int64_t segments, total, in_use, active, free_blocks, largest_free, releasable;
     int64_t ooms;
-    bool incomplete; // events are missing, so what they say of allocations is left out
+    bool incomplete; // events are missing: what was allocated over time is not known
 };
 
 // A block at the end.
