@@ -655,6 +655,56 @@ static void only_the_rank_is_taken_from_the_environment(void **state)
     foreign_close(&file);
 }
 
+// A pair of ranks may make a communicator, and a launcher may start one process a node.
+static void the_larger_job_says_the_rank(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rank, *world_size;
+        int64_t of_trace, ranks;
+    } jobs[] = {{"37", "64", 37, 64}, {"0", "1", 3, 4}};
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        char statements[4096];
+        struct foreign_file file = {0};
+        snprintf(statements, sizeof statements,
+                 STRINGS KERNELS RANGES SCHEMAS KERNEL("10", "20", "1", P0, "1")
+                     NCCL("1", "2", "ncclCommInitRankConfig",
+                          MADE) "CREATE TABLE META_DATA_CAPTURE(name, value);"
+                                "INSERT INTO META_DATA_CAPTURE VALUES"
+                                "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=\"%s\"'),"
+                                "('PROCESS_0:ENVIRONMENT_VARIABLE', 'WORLD_SIZE=\"%s\"');",
+                 jobs[i].rank, jobs[i].world_size);
+        struct trace *trace = open_one(&file, statements);
+        assert_int_equal(trace->job.rank, jobs[i].of_trace);
+        assert_int_equal(trace->job.world_size, jobs[i].ranks);
+        foreign_close(&file);
+    }
+}
+
+#define STARTED(at)                                            \
+    "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);" \
+    "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(" at ");"
+
+static void times_of_a_normalized_export_are_since_1970(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statements;
+        int64_t base_ns;
+    } exports[] = {
+        {STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") STARTED("1760000000000000000"),
+         1760000000000000000},
+        {STRINGS KERNELS KERNEL("1760000001000000000", "1760000001000000010", "1", P0, "1")
+             STARTED("1760000000000000000"),
+         0},
+    };
+    for (size_t i = 0; i < sizeof exports / sizeof *exports; i++) {
+        struct foreign_file file = {0};
+        assert_int_equal(open_one(&file, exports[i].statements)->job.base_ns, exports[i].base_ns);
+        foreign_close(&file);
+    }
+}
+
 static const char *setting_of(const struct trace *trace, const char *key)
 {
     const struct trace_setting *setting = trace_setting_find(trace, str_of(key));
@@ -731,6 +781,8 @@ int main(void)
         cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
         cmocka_unit_test(devices_have_the_ordinals_of_the_process),
         cmocka_unit_test(counters_have_the_units_that_are_said),
+        cmocka_unit_test(the_larger_job_says_the_rank),
+        cmocka_unit_test(times_of_a_normalized_export_are_since_1970),
         cmocka_unit_test(only_the_rank_is_taken_from_the_environment),
         cmocka_unit_test(what_recorded_it_is_a_setting),
         cmocka_unit_test(a_report_is_answered_with_the_command_that_exports_it),
