@@ -10,6 +10,8 @@ struct chrome {
     struct event_walk walk;
     struct buf text;
     bool has_events;
+    bool *exported;  // by rank of the run's collectives
+    int64_t from_ns; // where the window starts, on the common clock
 };
 
 static unsigned long long thread_of(size_t lane, uint32_t row)
@@ -89,9 +91,10 @@ static void put_flow(struct event_walk *walk, const struct walk_slice *slice, co
     buf_putc(out, '}');
 }
 
-// Whether this call started first among the ranks' calls of the collective.
+// Whether this call started first among the ranks' calls of the collective that are exported.
 static bool is_first_of(const struct event_walk *walk, const struct comm_event *call)
 {
+    const struct chrome *c = walk->context;
     const struct run_comm *comm = walk->source->comm;
     const struct comm_match *match = &comm->matches[call->match];
     int64_t own_ns = run_comm_begin(walk->comm, call);
@@ -99,6 +102,10 @@ static bool is_first_of(const struct event_walk *walk, const struct comm_event *
         const struct comm_member *member = &comm->members[match->first + i];
         const struct comm_rank *rank = &comm->ranks[member->rank];
         int64_t begin_ns = run_comm_begin(rank, &rank->events[member->event]);
+        bool seen = c->exported[member->rank] &&
+                    run_comm_end(rank, &rank->events[member->event]) > c->from_ns;
+        if (!seen)
+            continue;
         if (begin_ns < own_ns || (begin_ns == own_ns && rank < walk->comm))
             return false;
     }
@@ -156,11 +163,28 @@ static const struct walk_writer writer = {.head = put_head,
                                           .counter = put_counter,
                                           .tail = put_tail};
 
+static bool mark_exported(struct chrome *c, const struct event_source *source)
+{
+    c->from_ns =
+        source->from_ns > 0 ? source->ranks[source->base].begin_ns + source->from_ns : INT64_MIN;
+    if (!source->comm)
+        return true;
+    c->exported = calloc((size_t)source->comm->rank_count + 1, sizeof *c->exported);
+    for (size_t i = 0; c->exported && i < source->count; i++) {
+        const struct comm_rank *rank = event_source_comm(source, i);
+        if (rank)
+            c->exported[rank - source->comm->ranks] = true;
+    }
+    return c->exported;
+}
+
 static bool open_export(const struct event_source *source, void **state, struct err *err)
 {
     struct chrome *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c || !mark_exported(c, source)) {
+        free(c);
         return err_set(err, ERR_MEMORY, "out of memory");
+    }
     event_walk_open(&c->walk, source, &writer, c);
     *state = c;
     return true;
@@ -177,6 +201,7 @@ static void close_export(void *state)
     struct chrome *c = state;
     event_walk_close(&c->walk);
     buf_free(&c->text);
+    free(c->exported);
     free(c);
 }
 

@@ -38,7 +38,6 @@ enum { // of TrackEvent
     EVENT_NAME_TEXT = 23,
     EVENT_DOUBLE = 44,
     EVENT_FLOWS = 47,
-    EVENT_FLOW_ENDS = 48,
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { INTERNED_CATEGORIES = 1, INTERNED_NAMES = 2 };
@@ -221,9 +220,8 @@ static void put_slice(struct event_walk *walk, const struct walk_slice *slice, s
     put_name(p, slice);
     if (crowded)
         put_note(p, "dur_ns", (struct str){0}, slice->end_ns - slice->begin_ns);
-    if (slice->launch)
-        proto_fixed64(&p->event, slice->launches ? EVENT_FLOWS : EVENT_FLOW_ENDS,
-                      slice->launch & ~MATCH_FLOW);
+    if (slice->launch) // goes through all kernels of a launch: an end would keep the first one only
+        proto_fixed64(&p->event, EVENT_FLOWS, slice->launch & ~MATCH_FLOW);
     if (slice->call)
         put_call(p, slice->call);
     put_event(p, slice->begin_ns, out);

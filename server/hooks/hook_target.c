@@ -2,6 +2,7 @@
 #include "server/hooks/hook_target.h"
 
 #include "ingest/base/hash.h"
+#include "server/hooks/hook_body.h"
 #include "server/outbound/http_client.h"
 
 #include <stdio.h>
@@ -55,8 +56,12 @@ static bool read_secret(struct hook_target *target, const char *variable, struct
     if (variable && !target->secret)
         return err_set(err, ERR_USAGE, "found no secret in the environment variable '%.60s'",
                        variable);
-    return !target->secret || strlen(target->secret) >= LEAST_SECRET ||
-           err_set(err, ERR_FORMAT, "found a secret of fewer than %d characters", LEAST_SECRET);
+    if (target->secret && strlen(target->secret) < LEAST_SECRET)
+        return err_set(err, ERR_FORMAT, "found a secret of fewer than %d characters", LEAST_SECRET);
+    struct buf signature = {0};
+    bool signs = !target->secret || hook_sign(target->secret, STR(""), &signature, err);
+    buf_free(&signature);
+    return signs;
 }
 
 static bool read_target(struct hook_target *target, json_t *value, struct err *err)

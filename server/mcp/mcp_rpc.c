@@ -8,7 +8,7 @@
 enum { LIST_TTL_MS = 3600000, DIGITS = 12 };
 
 static const char *const modern[] = {"2026-07-28", NULL};
-static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2024-11-05", NULL};
+static const char *const legacy[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", NULL};
 
 static const char instructions[] =
     "stepscope shows where the step time of GPU training runs goes. Start with find_runs, then "

@@ -181,12 +181,14 @@ test("a window has exactly what overlaps it", async () => {
   assert.ok(streams.every(({ name }) => name.startsWith("GPU") || name.includes("waits")));
 });
 
+const between_ranks = (flow) => flow >> 63n === 1n;
+
 /** Slices of streams that are linked across ranks, by flow. */
 function linked(tracks) {
   const flows = new Map();
   for (const { rank, slices } of tracks.filter(is_stream))
     for (const slice of slices)
-      for (const flow of slice.flows)
+      for (const flow of slice.flows.filter(between_ranks))
         flows.set(flow, [...(flows.get(flow) ?? []), { rank, ...slice }]);
   return [...flows.values()];
 }
@@ -219,6 +221,15 @@ describe("a job whose clocks differ", () => {
     const groups = linked(await perfetto_of("mesh"));
     assert.ok(flows >= groups.reduce((sum, members) => sum + members.length - 1, 0));
     assert.ok(wait_ns > 0 && slices.some(({ name }) => name === "wait for rank 2"));
+  });
+
+  test("arrows of collectives start at the first rank that is exported", async () => {
+    const { body } = await ask("mesh", "?format=chrome&ranks=1-3");
+    const starts = new Map();
+    for (const { ph, id } of JSON.parse(body).traceEvents.filter(({ id }) => id >= 2 ** 52))
+      starts.set(id, (starts.get(id) ?? 0) + (ph === "s"));
+    assert.ok(starts.size > 10);
+    assert.ok([...starts.values()].every((count) => count === 1));
   });
 
   test("waits are a track, as long as the table says", async () => {

@@ -38,7 +38,7 @@ export function proto_fields(bytes) {
 const PACKET = { interned: 12, timestamp: 8, sequence: 10, event: 11, flags: 13, track: 60 };
 const TRACK = { uuid: 1, name: 2, process: 3, parent: 5, counter: 8 };
 const EVENT = { category_iids: 3, debug_annotations: 4, type: 9, name_iid: 10, track_uuid: 11,
-  name: 23, double_counter_value: 44, flow_ids: 47, terminating_flow_ids: 48 };
+  name: 23, double_counter_value: 44, flow_ids: 47 };
 const NOTE = { int_value: 4, string_value: 6, name: 10 };
 const INTERNED = { iid: 1, name: 2 };
 
@@ -105,7 +105,6 @@ function read_event(bytes, ts, state) {
     value: event.has(EVENT.double_counter_value)
       ? one(event, EVENT.double_counter_value).readDoubleLE() : undefined,
     flows: all(event, EVENT.flow_ids).map(id),
-    flow_ends: all(event, EVENT.terminating_flow_ids).map(id),
     notes: notes_of(event),
   };
 }

@@ -84,6 +84,7 @@ static void initialize_agrees_on_a_version(void **state)
 {
     (void)state;
     assert_version("2025-11-25", "2025-11-25");
+    assert_version("2025-03-26", "2025-03-26");
     assert_version("2024-11-05", "2024-11-05");
     assert_version("2019-01-01", "2025-11-25");
     assert_version("2026-07-28", "2025-11-25");
