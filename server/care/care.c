@@ -59,6 +59,7 @@ struct care {
     int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns;
     int64_t expire_next_ns; // monotonic: when the rules are applied again
     int64_t sweep_next_ns;  // monotonic
+    int64_t pieces_next_ns; // monotonic: while another service leads
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
     struct swept_folders swept;
 };
@@ -502,6 +503,17 @@ static void sweep_files(struct care *care)
     care->sweep_next_ns = clock_mono_ns() + sweep_pause_ns(care, clock_mono_ns() - begun_ns);
 }
 
+// Only this service can remove what it received of uploads that ended at others.
+static void sweep_pieces(struct care *care)
+{
+    struct err err;
+    if (clock_mono_ns() < care->pieces_next_ns)
+        return;
+    if (!resumable_sweep_own(&care->config.intake, &err))
+        log_warn("looking for files of finished uploads: %s", err.msg);
+    care->pieces_next_ns = clock_mono_ns() + SWEEP_NS;
+}
+
 static void keep_ballast(struct care *care)
 {
     uint64_t free_bytes;
@@ -572,6 +584,7 @@ static void do_duties(struct care *care)
     keep_files(care);
     if (!leads(care)) {
         forget_sizes(care);
+        sweep_pieces(care);
         return;
     }
     if (care->config.has_files) // else runs take no room here

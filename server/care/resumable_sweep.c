@@ -25,17 +25,32 @@ static bool sweep_file(void *ctx, const char *id, struct err *err)
     return pieces_remove(sweep->intake->blobs, id, err);
 }
 
+static void tell(const struct sweep *sweep)
+{
+    if (sweep->removed)
+        log_info("removed %u files of finished uploads", sweep->removed);
+}
+
+bool resumable_sweep_own(const struct intake *intake, struct err *err)
+{
+    struct sweep sweep = {.intake = intake};
+    struct pieces_visitor visitor = {sweep_file, &sweep};
+    bool ok = pieces_each(intake->blobs, &visitor, err);
+    tell(&sweep);
+    return ok;
+}
+
 bool resumable_sweep_files(const struct intake *intake, struct err *err)
 {
     struct sweep sweep = {.intake = intake};
     struct pieces_visitor visitor = {sweep_file, &sweep};
     struct err why;
-    bool ok = pieces_each(intake->blobs, &visitor, err);
-    if (ok && !pieces_each_shared(intake->blobs, &visitor, &why)) // the next time
+    if (!resumable_sweep_own(intake, err))
+        return false;
+    if (!pieces_each_shared(intake->blobs, &visitor, &why)) // the next time
         log_warn("pieces of finished uploads remain: %s", why.msg);
-    if (sweep.removed)
-        log_info("removed %u files of finished uploads", sweep.removed);
-    return ok;
+    tell(&sweep);
+    return true;
 }
 
 bool resumable_sweep(const struct intake *intake, struct err *err)

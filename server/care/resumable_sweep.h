@@ -8,7 +8,11 @@
 // Drops expired ones and their files. Cheap if there are none.
 MUST_CHECK bool resumable_sweep(const struct intake *intake, struct err *err);
 
-// Removes files that belong to no upload: at startup, before anything else uses them.
+// Removes files on this service's disk that belong to no upload: also of those that ended at another
+// service.
+MUST_CHECK bool resumable_sweep_own(const struct intake *intake, struct err *err);
+
+// The same, and those where services share files: at startup, before anything else uses them.
 MUST_CHECK bool resumable_sweep_files(const struct intake *intake, struct err *err);
 
 #endif
