@@ -16,14 +16,33 @@ static const struct {
     const char *part;
     enum copy_direction direction;
 } directions[] = {
-    {"memset", COPY_MEMSET},       {"fillbuffer", COPY_MEMSET},   {"htod", COPY_HTOD},
-    {"dtoh", COPY_DTOH},           {"dtod", COPY_DTOD},           {"ptop", COPY_PTOP},
-    {"htoh", COPY_HTOH},           {"htoa", COPY_HTOD}, // arrays are on the device
-    {"atoh", COPY_DTOH},           {"atod", COPY_DTOD},           {"dtoa", COPY_DTOD},
-    {"atoa", COPY_DTOD},           {"hosttodevice", COPY_HTOD},   {"devicetohost", COPY_DTOH},
-    {"devicetodevice", COPY_DTOD}, {"peertopeer", COPY_PTOP},     {"hosttohost", COPY_HTOH},
-    {"host_to_device", COPY_HTOD}, {"device_to_host", COPY_DTOH}, {"device_to_device", COPY_DTOD},
-    {"peer_to_peer", COPY_PTOP},   {"host_to_host", COPY_HTOH},
+    {"memset", COPY_MEMSET},
+    {"fillbuffer", COPY_MEMSET},
+    {"htod", COPY_HTOD},
+    {"dtoh", COPY_DTOH},
+    {"dtod", COPY_DTOD},
+    {"ptop", COPY_PTOP},
+    {"htoh", COPY_HTOH},
+    {"htoa", COPY_HTOD}, // arrays are on the device
+    {"atoh", COPY_DTOH},
+    {"atod", COPY_DTOD},
+    {"dtoa", COPY_DTOD},
+    {"atoa", COPY_DTOD},
+    {"hosttodevice", COPY_HTOD},
+    {"devicetohost", COPY_DTOH},
+    {"devicetodevice", COPY_DTOD},
+    {"peertopeer", COPY_PTOP},
+    {"hosttohost", COPY_HTOH},
+    {"host_to_device", COPY_HTOD},
+    {"device_to_host", COPY_DTOH},
+    {"device_to_device", COPY_DTOD},
+    {"peer_to_peer", COPY_PTOP},
+    {"host_to_host", COPY_HTOH},
+    {"h2d", COPY_HTOD}, // XLA, as the rest
+    {"d2h", COPY_DTOH},
+    {"d2d", COPY_DTOD},
+    {"p2p", COPY_PTOP},
+    {"h2h", COPY_HTOH},
 };
 
 static enum copy_direction direction_of(struct str name)

@@ -129,6 +129,10 @@ static void names_of_all_kinds_are_distinguished(void **state)
         {"MEMORY_COPY_HOST_TO_DEVICE", "HtoD", NULL},
         {"MEMORY_COPY_DEVICE_TO_HOST", "DtoH", NULL},
         {"MEMORY_COPY_DEVICE_TO_DEVICE", "DtoD", NULL},
+        {"MemcpyH2D", "HtoD", NULL},
+        {"MemcpyD2H", "DtoH", NULL},
+        {"MemcpyD2D", "DtoD", NULL},
+        {"MemcpyP2P", "PtoP", NULL},
         {"Memcpy", "unknown", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
