@@ -9,6 +9,7 @@ static const struct {
     const char *part;
     enum collective_kind kind;
 } kinds[] = {
+    {"-start", KIND_UNKNOWN}, // XLA: the call is what waits, "all-gather-done"
     {"reducescatter", KIND_REDUCE_SCATTER},
     {"allreduce", KIND_ALL_REDUCE},
     {"crossdevicereduce", KIND_ALL_REDUCE},

@@ -285,6 +285,20 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_GEMM, "triton_tem_", "mm"},
     {MATCH_FRONT, CATEGORY_TRITON, "triton_", NULL},
 
+    // XLA on TPUs, by the category in front of the instruction. Products are convolutions there.
+    {MATCH_FRONT, CATEGORY_GEMM, "convolution", ": %"},
+    {MATCH_FRONT, CATEGORY_GEMM, "output fusion: %", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "loop fusion: %", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "non-fusion elementwise: %", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "data formatting: %", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "broadcast: %", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "copy", ": %"},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "reduce", ": %"},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "sort: %", NULL},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "gather", ": %"},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "scatter", ": %"},
+    {MATCH_FRONT, CATEGORY_EMBEDDING, "dynamic-", ": %"},
+
     {MATCH_PART, CATEGORY_ELEMENTWISE, "multi_tensor_apply", "copy"},
     {MATCH_PART, CATEGORY_OPTIMIZER, "multi_tensor_apply", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "hadamard", NULL}, // not "adam"
@@ -344,6 +358,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "flash::", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "5flash", NULL}, // same, mangled
     {MATCH_PART, CATEGORY_ATTENTION, "flash_mla", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "splash_m", NULL},      // JAX: _mha, _mqa
     {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_kernel_d", NULL}, // AOTriton: _dk_dv, _dq
     {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_kernel_fuse", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_preprocess", NULL},

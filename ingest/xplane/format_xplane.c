@@ -46,12 +46,23 @@ struct xplane {
 // What the events of a line are.
 enum line_kind { LINE_LEFT_OUT, LINE_HOST, LINE_WORK, LINE_STEPS };
 
+// What an event says.
+struct moment {
+    uint64_t name, offset_ps, dur_ps;
+    int64_t correlation, step; // VALUE_ABSENT
+    enum plane_stat work;      // the one that says what work it is
+    int64_t bytes;             // of a copy or memset; VALUE_ABSENT
+    struct plane_op op;        // if the event itself has a category
+};
+
 struct line {
     char name[LINE_NAME_BYTES];
     int64_t id, time_ns;
     enum line_kind kind;
     enum event_kind work; // of what does not say so itself
     uint64_t events, total_ps;
+    struct moment before; // the event before
+    struct proto rest;    // what follows the event
 };
 
 static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str *text,
@@ -66,12 +77,33 @@ static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str
 
 // --- events -------------------------------------------------------------------------------------
 
-struct moment {
-    uint64_t name, offset_ps, dur_ps;
-    int64_t correlation, step; // VALUE_ABSENT
-    enum plane_stat work;      // the one that says what work it is
-    const char *collective;
-};
+// "kind_src:pinned kind_dst:device size:4096 dest:0 async:1", "kind:device num_bytes:8 async:1".
+static int64_t bytes_in(struct str details)
+{
+    static const char *const keys[] = {" size:", " num_bytes:"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        int64_t bytes;
+        struct str key = str_of(keys[i]);
+        size_t at = str_find(details, key);
+        size_t from = at == SIZE_MAX ? details.len : at + key.len, to = from;
+        while (to < details.len && str_is_digit(details.at[to]))
+            to++;
+        if (str_to_i64((struct str){details.at + from, to - from}, &bytes))
+            return bytes;
+    }
+    return VALUE_ABSENT;
+}
+
+static bool read_details(struct xplane *xplane, const struct plane_value *value,
+                         struct moment *moment, struct err *err)
+{
+    struct str text;
+    moment->work = value->stat;
+    if (!text_of(xplane, &value->text, &text, err))
+        return false;
+    moment->bytes = bytes_in(text);
+    return true;
+}
 
 static bool read_stat(struct xplane *xplane, struct proto stat, struct moment *moment,
                       struct err *err)
@@ -83,11 +115,11 @@ static bool read_stat(struct xplane *xplane, struct proto stat, struct moment *m
     case STAT_CORRELATION: moment->correlation = (int64_t)value.number; break;
     case STAT_STEP: moment->step = (int64_t)value.number; break;
     case STAT_COPY:
-    case STAT_SET:
+    case STAT_SET: return read_details(xplane, &value, moment, err);
     case STAT_KERNEL:
     case STAT_GRAPH:
     case STAT_NO_WORK: moment->work = value.stat; break;
-    case STAT_CATEGORY: moment->collective = value.collective; break;
+    case STAT_CATEGORY: moment->op = value.op; break;
     case STAT_START_TIME:
     case STAT_OTHER: break;
     }
@@ -98,7 +130,8 @@ static bool read_moment(struct xplane *xplane, struct proto event, struct moment
                         struct err *err)
 {
     struct proto_field field;
-    *moment = (struct moment){.correlation = VALUE_ABSENT, .step = VALUE_ABSENT};
+    *moment =
+        (struct moment){.correlation = VALUE_ABSENT, .step = VALUE_ABSENT, .bytes = VALUE_ABSENT};
     while (proto_next(&event, &field, err)) {
         if (field.number == EVENT_STATS && field.is_bytes &&
             !read_stat(xplane, field.bytes, moment, err))
@@ -121,12 +154,14 @@ static bool starts_with(const struct xplane *xplane, str_id name, const char *st
     return str_starts_with(text, str_of(start));
 }
 
-// Runtime and driver calls are named after the function; Python frames start with "$".
+// Runtime and driver calls are named after the function; Python frames start with "$". The thunks
+// of a CPU may be a "custom-call" or "cumsum".
 static enum event_kind kind_of_host(const struct xplane *xplane, str_id name)
 {
     if (starts_with(xplane, name, "hip") || starts_with(xplane, name, "cuda"))
         return EVENT_RUNTIME;
-    if (starts_with(xplane, name, "cu"))
+    struct str text = strtab_get(trace_builder_strings(xplane->builder), name);
+    if (text.len > 2 && str_starts_with(text, STR("cu")) && text.at[2] >= 'A' && text.at[2] <= 'Z')
         return EVENT_DRIVER;
     return starts_with(xplane, name, "$") ? EVENT_PYTHON : EVENT_CPU_OP;
 }
@@ -148,8 +183,6 @@ static enum event_kind kind_by_name(const struct xplane *xplane, const struct li
 {
     static const char *const copies[] = {"Memcpy", "UM_BYTES_TRANSFER"};
     static const char *const none[] = {"Memory", "UM_", "HostRegister", "HostUnregister"};
-    if (xplane->kind != PLANE_GPU)
-        return line->work;
     if (starts_with_any(xplane, name, copies, sizeof copies / sizeof *copies))
         return EVENT_MEMCPY;
     if (starts_with_any(xplane, name, none, sizeof none / sizeof *none))
@@ -172,22 +205,66 @@ static enum event_kind kind_of_work(const struct xplane *xplane, const struct li
     return kind_by_name(xplane, line, name);
 }
 
+static bool within(const struct moment *inner, const struct moment *outer)
+{
+    uint64_t after_ps = inner->offset_ps - outer->offset_ps;
+    return inner->offset_ps >= outer->offset_ps && after_ps < outer->dur_ps &&
+           inner->dur_ps <= outer->dur_ps - after_ps;
+}
+
+// Whether the event before or behind this one happens within it: so do all that it holds.
+static bool has_inner(struct xplane *xplane, const struct line *line, const struct moment *moment,
+                      bool *has, struct err *err)
+{
+    struct proto rest = line->rest;
+    struct proto_field field;
+    struct moment next;
+    *has = within(&line->before, moment);
+    while (!*has && proto_next(&rest, &field, err)) {
+        if (field.number != LINE_EVENTS || !field.is_bytes)
+            continue;
+        if (!read_moment(xplane, field.bytes, &next, err))
+            return false;
+        *has = within(&next, moment);
+        break;
+    }
+    return err->code == ERR_NONE;
+}
+
+static bool add_collective(struct xplane *xplane, struct event_record *record, struct str name,
+                           struct err *err)
+{
+    record->collective = (struct collective){.in_elems = VALUE_ABSENT,
+                                             .out_elems = VALUE_ABSENT,
+                                             .group_size = VALUE_ABSENT,
+                                             .rank_start = VALUE_ABSENT,
+                                             .rank_stride = VALUE_ABSENT,
+                                             .peer = VALUE_ABSENT,
+                                             .peer_in_group = VALUE_ABSENT};
+    return trace_builder_text(xplane->builder, name, ERR_NO_POS, &record->collective.name, err);
+}
+
+// Operations that wait for the host are no work. Nor are loops and branches: what they do is on
+// the same line.
+static bool add_operation(struct xplane *xplane, const struct line *line,
+                          const struct moment *moment, const struct plane_op *op,
+                          struct event_record *record, struct err *err)
+{
+    bool inner = false;
+    if (op->holds && !has_inner(xplane, line, moment, &inner, err))
+        return false;
+    if (op->awaits_host || inner)
+        return true;
+    record->kind = EVENT_KERNEL;
+    return (!op->collective || add_collective(xplane, record, str_of(op->collective), err)) &&
+           trace_builder_add(xplane->builder, record, err);
+}
+
 static bool add_work(struct xplane *xplane, const struct line *line, const struct moment *moment,
-                     struct event_record *record, const char *collective, struct err *err)
+                     struct event_record *record, struct err *err)
 {
     record->kind = kind_of_work(xplane, line, moment, record->name);
-    if (xplane->kind == PLANE_TPU && record->kind == EVENT_KERNEL && collective) {
-        record->collective = (struct collective){.in_elems = VALUE_ABSENT,
-                                                 .out_elems = VALUE_ABSENT,
-                                                 .group_size = VALUE_ABSENT,
-                                                 .rank_start = VALUE_ABSENT,
-                                                 .rank_stride = VALUE_ABSENT,
-                                                 .peer = VALUE_ABSENT,
-                                                 .peer_in_group = VALUE_ABSENT};
-        if (!trace_builder_text(xplane->builder, str_of(collective), ERR_NO_POS,
-                                &record->collective.name, err))
-            return false;
-    }
+    record->shape.bytes = moment->bytes;
     return record->kind == EVENT_OTHER || trace_builder_add(xplane->builder, record, err);
 }
 
@@ -263,8 +340,10 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
         return add_host(xplane, moment, &record, err);
     if (line->kind == LINE_STEPS)
         return add_step(xplane, moment, &record, err);
-    return add_work(xplane, line, moment, &record,
-                    moment->collective ? moment->collective : event.collective, err);
+    if (xplane->kind == PLANE_TPU)
+        return add_operation(xplane, line, moment,
+                             plane_op_is_plain(moment->op) ? &event.op : &moment->op, &record, err);
+    return add_work(xplane, line, moment, &record, err);
 }
 
 static bool go_on(struct xplane *xplane, uint64_t at, struct err *err)
@@ -280,7 +359,9 @@ static bool read_event(struct xplane *xplane, struct line *line, struct proto by
         return false;
     line->events++;
     line->total_ps += moment.dur_ps;
-    return line->kind == LINE_LEFT_OUT || add_event(xplane, line, &moment, err);
+    bool ok = line->kind == LINE_LEFT_OUT || add_event(xplane, line, &moment, err);
+    line->before = moment;
+    return ok;
 }
 
 // --- lines --------------------------------------------------------------------------------------
@@ -296,19 +377,21 @@ static enum event_kind work_of_stream(struct str name)
     return kernels ? EVENT_KERNEL : copies ? EVENT_MEMCPY : sets ? EVENT_MEMSET : EVENT_KERNEL;
 }
 
-// Other lines of devices, "XLA Modules" and the like, repeat what streams show.
+// Other lines of devices, "XLA Modules" and the like, repeat what streams show. A stream is named
+// "CUPTI overhead" if it has some.
 static void judge_line(const struct xplane *xplane, struct line *line)
 {
     struct str name = str_of(line->name);
     bool gpu = xplane->kind == PLANE_GPU, tpu = xplane->kind == PLANE_TPU;
     bool stream = str_starts_with(name, STR("Stream #"));
-    bool work = (gpu && stream) || (tpu && str_equal(name, STR("XLA Ops")));
+    bool overhead = gpu && str_equal(name, STR("CUPTI overhead"));
+    bool work = (gpu && stream) || overhead || (tpu && str_equal(name, STR("XLA Ops")));
     bool steps = (gpu || tpu) && str_equal(name, STR("Steps"));
     line->kind = xplane->kind == PLANE_HOST ? LINE_HOST
                  : work                     ? LINE_WORK
                  : steps                    ? LINE_STEPS
                                             : LINE_LEFT_OUT;
-    line->work = work_of_stream(name);
+    line->work = overhead ? EVENT_OTHER : work_of_stream(name);
     if (stream)
         line->id = strtoll(line->name + sizeof "Stream #" - 1, NULL, 10);
 }
@@ -319,7 +402,7 @@ static bool read_line_head(struct xplane *xplane, struct proto bytes, struct lin
     struct proto_field field;
     struct str text;
     bool shown = false;
-    *line = (struct line){.id = (int64_t)xplane->lines};
+    *line = (struct line){.id = (int64_t)xplane->lines, .before.dur_ps = UINT64_MAX};
     while (proto_next(&bytes, &field, err)) {
         if (field.number == LINE_ID && !field.is_bytes)
             line->id = (int64_t)field.value;
@@ -368,10 +451,12 @@ static bool read_line(struct xplane *xplane, struct proto bytes, struct err *err
     struct proto_field field;
     if (!read_line_head(xplane, bytes, &line, err) || !name_row(xplane, &line, err))
         return false;
-    while (proto_next(&bytes, &field, err))
+    while (proto_next(&bytes, &field, err)) {
+        line.rest = bytes;
         if (field.number == LINE_EVENTS && field.is_bytes &&
             !read_event(xplane, &line, field.bytes, err))
             return false;
+    }
     report_line(xplane, &line);
     xplane->lines++;
     return err->code == ERR_NONE;
@@ -379,6 +464,8 @@ static bool read_line(struct xplane *xplane, struct proto bytes, struct err *err
 
 // --- planes -------------------------------------------------------------------------------------
 
+// "/device:GPU:0 [4711]" is of another process, whose devices have the same numbers;
+// "/device:TPU:0 SparseCore 1" is a part of a device.
 static void judge_plane(struct xplane *xplane, struct str name)
 {
     static const struct {
@@ -395,8 +482,11 @@ static void judge_plane(struct xplane *xplane, struct str name)
             continue;
         struct str number = {name.at + start.len, name.len - start.len};
         xplane->kind = starts[i].kind;
-        if (!str_to_i64(number, &xplane->device))
-            xplane->device = 0;
+        if (str_to_i64(number, &xplane->device))
+            continue;
+        xplane->device = 0;
+        bool device = xplane->kind == PLANE_GPU || xplane->kind == PLANE_TPU;
+        xplane->kind = device && number.len ? PLANE_OTHER : xplane->kind;
     }
 }
 
@@ -428,6 +518,7 @@ static bool read_plane_head(struct xplane *xplane, struct proto bytes, struct er
              !plane_names_add(names, &names->stats, field.bytes, err)))
             return false;
     }
+    names->operations = xplane->kind == PLANE_TPU;
     return err->code == ERR_NONE && plane_names_done(names, err);
 }
 
@@ -543,7 +634,8 @@ static bool xplane_read(const struct format_input *input, struct err *err)
                             .start_ns = VALUE_ABSENT};
     bool ok = (xplane.file && xplane.text) || err_set(&own, ERR_MEMORY, "out of memory");
     if (ok) {
-        xplane.names = (struct plane_names){input->builder, xplane.text, MOST_TEXT, {0}, {0}};
+        xplane.names = (struct plane_names){
+            .builder = input->builder, .text = xplane.text, .text_cap = MOST_TEXT};
         xplane.file->source = input->source;
         (void)source_size(input->source, &xplane.file->size);
         ok = read_space(&xplane, &own);

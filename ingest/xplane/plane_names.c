@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/xplane/plane_names.h"
 
+#include "ingest/base/buf.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,13 +10,14 @@
 enum { ENTRY_KEY = 1, ENTRY_VALUE };
 enum { META_NAME = 2, META_STATS = 5 };
 enum { VALUE_ID = 1, VALUE_UNSIGNED = 3, VALUE_SIGNED, VALUE_TEXT, VALUE_NAME = 7 };
+enum { CATEGORY_BYTES = 64 };
 
 struct plane_meta {
     uint64_t id;
     struct proto name, message;
-    str_id interned;        // of an event, when it is first used
-    enum plane_stat stat;   // of a statistic
-    const char *collective; // of an event, or that a statistic is named as a category
+    str_id interned;      // of an event, when it is first used
+    enum plane_stat stat; // of a statistic
+    struct plane_op op;   // of an event, or of the category that a statistic is named as
 };
 
 void plane_names_clear(struct plane_names *names)
@@ -56,33 +59,99 @@ static enum plane_stat stat_named(struct str name)
     return STAT_OTHER;
 }
 
-// By the category or the name of an HLO instruction: "all-reduce", "%all-gather-start.3 = ...",
-// "all-reduce-scatter fusion".
-static const char *collective_named(struct str text)
+// The collective of what only starts one: the call is the wait at its end, "all-gather-done".
+#define ASYNC_START "async_start"
+
+// Whether a category, a name or an operation is `start`, with what may follow: ".3", " fusion",
+// "-start", "-done".
+static bool is_named(struct str text, struct str start)
+{
+    if (!str_starts_with(text, start))
+        return false;
+    struct str rest = {text.at + start.len, text.len - start.len};
+    return rest.len == 0 || rest.at[0] == ' ' || rest.at[0] == '.' ||
+           str_starts_with(rest, STR("-start")) || str_starts_with(rest, STR("-done"));
+}
+
+static bool is_start(struct str text, struct str start)
+{
+    return str_starts_with((struct str){text.at + start.len, text.len - start.len}, STR("-start"));
+}
+
+// By the category, the name or the operation of an HLO instruction: "all-reduce-scatter fusion",
+// "%all-gather-start.3", "while".
+static struct plane_op op_named(struct str text)
 {
     static const struct {
-        const char *start, *collective;
+        const char *start;
+        struct plane_op op;
     } known[] = {
-        {"all-reduce-scatter", "reduce_scatter"},
-        {"reduce-scatter", "reduce_scatter"},
-        {"all-reduce", "allreduce"},
-        {"all-gather", "allgather"},
-        {"all-to-all", "alltoall"},
-        {"ragged-all-to-all", "alltoall"},
-        {"collective-permute", "collective_permute"},
-        {"collective-broadcast", "broadcast"},
-        {"send", "send"},
-        {"recv", "recv"},
+        {"all-reduce-scatter", {.collective = "reduce_scatter"}},
+        {"reduce-scatter", {.collective = "reduce_scatter"}},
+        {"all-reduce", {.collective = "allreduce"}},
+        {"all-gather", {.collective = "allgather"}},
+        {"all-to-all", {.collective = "alltoall"}},
+        {"ragged-all-to-all", {.collective = "alltoall"}},
+        {"collective-permute", {.collective = "collective_permute"}},
+        {"collective-broadcast", {.collective = "broadcast"}},
+        {"async-collective", {.collective = "async_collective"}}, // fused with compute
+        {"send-done", {.collective = "send"}},
+        {"recv-done", {.collective = "recv"}},
+        {"send", {.collective = ASYNC_START}},
+        {"recv", {.collective = ASYNC_START}},
+        {"while", {.holds = true}},
+        {"conditional", {.holds = true}},
+        {"call", {.holds = true}},
+        {"megacore fusion", {.holds = true}},
+        {"infeed", {.awaits_host = true}},
+        {"outfeed", {.awaits_host = true}},
+        {"host send", {.awaits_host = true}},
+        {"host recv", {.awaits_host = true}},
     };
     if (text.len && text.at[0] == '%')
         text = (struct str){text.at + 1, text.len - 1};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         struct str start = str_of(known[i].start);
-        if (str_starts_with(text, start) &&
-            (text.len == start.len || memchr(" .-", text.at[start.len], 3)))
-            return known[i].collective;
+        if (!is_named(text, start))
+            continue;
+        return known[i].op.collective && is_start(text, start)
+                   ? (struct plane_op){.collective = ASYNC_START}
+                   : known[i].op;
     }
-    return NULL;
+    return (struct plane_op){0};
+}
+
+bool plane_op_is_plain(struct plane_op op)
+{
+    return !op.collective && !op.holds && !op.awaits_host;
+}
+
+// The operands of "%fusion.2 = bf16[8]{0:T(8)} fusion(f32[8] %all-gather.3), kind=kLoop" are other
+// work: where they begin, or the length of what is no instruction.
+static size_t operands_of(struct str text)
+{
+    size_t at = str_find(text, STR(" = "));
+    bool type = true;
+    int depth = 0; // of brackets in the type
+    for (at = at == SIZE_MAX ? text.len : at + 3; at < text.len; at++) {
+        char c = text.at[at];
+        if (!type && c == '(')
+            return at;
+        depth += (c == '(') + (c == '[') + (c == '{') - (c == ')') - (c == ']') - (c == '}');
+        type &= c != ' ' || depth != 0;
+    }
+    return text.len;
+}
+
+// By an instruction without its operands, the last word of which is the operation.
+static struct plane_op op_of(struct str instruction)
+{
+    size_t at = instruction.len;
+    struct plane_op op = op_named(instruction);
+    while (at > 0 && instruction.at[at - 1] != ' ')
+        at--;
+    return plane_op_is_plain(op) ? op_named((struct str){instruction.at + at, instruction.len - at})
+                                 : op;
 }
 
 // --- entries ------------------------------------------------------------------------------------
@@ -150,7 +219,7 @@ bool plane_names_done(struct plane_names *names, struct err *err)
         if (!text_of(names, &stat->name, &name, err))
             return false;
         stat->stat = stat_named(name);
-        stat->collective = collective_named(name);
+        stat->op = op_named(name);
     }
     return true;
 }
@@ -178,41 +247,68 @@ bool plane_names_value(struct plane_names *names, struct proto stat, struct plan
     }
     const struct plane_meta *meta = find(&names->stats, id), *named = find(&names->stats, name);
     value->stat = meta ? meta->stat : STAT_OTHER;
-    value->collective = named ? named->collective : NULL;
+    value->text = named && bytes.end == bytes.at ? named->name : bytes;
+    value->op = named ? named->op : (struct plane_op){0};
     if (value->stat == STAT_CATEGORY && bytes.end > bytes.at) {
         if (!text_of(names, &bytes, &text, err))
             return false;
-        value->collective = collective_named(text);
+        value->op = op_named(text);
     }
     return err->code == ERR_NONE;
 }
 
 // --- events -------------------------------------------------------------------------------------
 
-static bool read_category(struct plane_names *names, struct plane_meta *meta, struct err *err)
+static bool read_category(struct plane_names *names, struct plane_meta *meta,
+                          char category[CATEGORY_BYTES], struct err *err)
 {
     struct proto_field field;
     struct plane_value value;
+    struct str text;
     struct proto message = meta->message;
     while (proto_next(&message, &field, err)) {
         if (field.number != META_STATS || !field.is_bytes)
             continue;
         if (!plane_names_value(names, field.bytes, &value, err))
             return false;
-        if (value.stat == STAT_CATEGORY && value.collective)
-            meta->collective = value.collective;
+        if (value.stat != STAT_CATEGORY)
+            continue;
+        if (!text_of(names, &value.text, &text, err))
+            return false;
+        snprintf(category, CATEGORY_BYTES, "%.*s", (int)text.len, text.at);
+        meta->op = value.op;
     }
     return err->code == ERR_NONE;
+}
+
+// "loop fusion: %fusion.2 = bf16[8]{0} fusion". What a collective is, its name says.
+static bool intern_operation(struct plane_names *names, struct plane_meta *meta, struct err *err)
+{
+    char category[CATEGORY_BYTES] = "";
+    struct str text;
+    struct buf name = {0};
+    if (!read_category(names, meta, category, err) || !text_of(names, &meta->name, &text, err))
+        return false;
+    text.len = operands_of(text);
+    meta->op = plane_op_is_plain(meta->op) ? op_of(text) : meta->op;
+    if (*category && !meta->op.collective) {
+        buf_printf(&name, "%s: ", category);
+        buf_add_str(&name, text);
+        text = (struct str){name.at, name.len};
+    }
+    bool ok = buf_ok(&name, err) &&
+              trace_builder_text(names->builder, text, meta->name.at, &meta->interned, err);
+    buf_free(&name);
+    return ok;
 }
 
 static bool intern(struct plane_names *names, struct plane_meta *meta, struct err *err)
 {
     struct str text;
-    if (!text_of(names, &meta->name, &text, err))
-        return false;
-    meta->collective = collective_named(text);
-    return trace_builder_text(names->builder, text, meta->name.at, &meta->interned, err) &&
-           read_category(names, meta, err);
+    if (names->operations)
+        return intern_operation(names, meta, err);
+    return text_of(names, &meta->name, &text, err) &&
+           trace_builder_text(names->builder, text, meta->name.at, &meta->interned, err);
 }
 
 // A file may lack what a number means.
@@ -232,6 +328,6 @@ bool plane_names_event(struct plane_names *names, uint64_t id, struct plane_even
         return name_unknown(names, id, &event->name, err);
     if (!meta->interned && !intern(names, meta, err))
         return false;
-    *event = (struct plane_event){meta->interned, meta->collective};
+    *event = (struct plane_event){meta->interned, meta->op};
     return true;
 }

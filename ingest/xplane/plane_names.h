@@ -34,6 +34,7 @@ struct plane_names {
     char *text; // room for any text
     size_t text_cap;
     struct plane_metas events, stats;
+    bool operations; // whether events are operations of a TPU
 };
 
 void plane_names_clear(struct plane_names *names);
@@ -44,11 +45,20 @@ MUST_CHECK bool plane_names_add(struct plane_names *names, struct plane_metas *m
 // After all entries.
 MUST_CHECK bool plane_names_done(struct plane_names *names, struct err *err);
 
+// What an operation of a TPU is besides work; all 0: nothing.
+struct plane_op {
+    const char *collective; // NULL: none
+    bool holds;             // other operations, which are on the same line
+    bool awaits_host;
+};
+bool plane_op_is_plain(struct plane_op op);
+
 // A statistic's value: a number, or a text.
 struct plane_value {
     enum plane_stat stat;
     uint64_t number;
-    const char *collective; // the one that a category is of; NULL
+    struct proto text;
+    struct plane_op op; // by a category
 };
 MUST_CHECK bool plane_names_value(struct plane_names *names, struct proto stat,
                                   struct plane_value *value, struct err *err);
@@ -56,7 +66,7 @@ MUST_CHECK bool plane_names_value(struct plane_names *names, struct proto stat,
 // What an event's number says. Strings live until the names are cleared.
 struct plane_event {
     str_id name;
-    const char *collective; // of its category or name, as of an HLO; NULL
+    struct plane_op op; // by its category or name
 };
 MUST_CHECK bool plane_names_event(struct plane_names *names, uint64_t id, struct plane_event *event,
                                   struct err *err);

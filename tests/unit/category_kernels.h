@@ -11,6 +11,21 @@ static const struct category_sample kernel_rows[] = {
     {"triton_tem_fused_convolution_3", CATEGORY_CONVOLUTION},
     {"triton_tem_fused_mm_5", CATEGORY_GEMM},
     {"triton_red_fused_native_layer_norm_native_layer_norm_backward_1", CATEGORY_TRITON},
+    {"convolution fusion: %fusion.12 = bf16[1024,6144]{1,0:T(8,128)(2,1)} fusion", CATEGORY_GEMM},
+    {"output fusion: %fusion.3 = f32[128]{0:T(128)} fusion", CATEGORY_GEMM},
+    {"loop fusion: %add.7 = (f32[8]{0}, bf16[8]{0}) fusion", CATEGORY_ELEMENTWISE},
+    {"non-fusion elementwise: %convert.4 = bf16[64]{0:T(256)(128)(2,1)} convert",
+     CATEGORY_ELEMENTWISE},
+    {"data formatting: %transpose.2 = f32[64,8]{1,0:T(8,128)} transpose", CATEGORY_ELEMENTWISE},
+    {"broadcast: %broadcast.9 = f32[16]{0:T(128)} broadcast", CATEGORY_ELEMENTWISE},
+    {"copy-done: %copy-done.4 = bf16[2048]{0:T(1024)(128)(2,1)S(1)} copy-done",
+     CATEGORY_ELEMENTWISE},
+    {"reduce-window: %reduce-window.1 = f32[8]{0:T(128)} reduce-window", CATEGORY_REDUCTION},
+    {"sort: %sort.3 = (f32[8]{0}, s32[8]{0}) sort", CATEGORY_REDUCTION},
+    {"gather fusion: %gather_fusion.2 = bf16[8,128]{1,0:T(8,128)(2,1)} fusion", CATEGORY_EMBEDDING},
+    {"scatter: %scatter.5 = f32[512,128]{1,0:T(8,128)} scatter", CATEGORY_EMBEDDING},
+    {"dynamic-update-slice: %dynamic-update-slice.8 = f32[512]{0:T(512)} dynamic-update-slice",
+     CATEGORY_EMBEDDING},
     {"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
      "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::CopyFunctor<int, long, "
      "2, 1, 1>, at::native::Copy<int, long> >(x)",
@@ -95,6 +110,8 @@ static const struct category_sample kernel_rows[] = {
     {"void flash::prepare_varlen_num_blocks_kernel<true>(int)", CATEGORY_ATTENTION},
     {"_ZN5flash32prepare_varlen_num_blocks_kernelILb1EEEviiiPKiS2_", CATEGORY_ATTENTION},
     {"_flash_mla_combine", CATEGORY_ATTENTION},
+    {"custom-call: %splash_mha_fwd_residuals.3 = bf16[8,128]{1,0:T(8,128)(2,1)} custom-call",
+     CATEGORY_ATTENTION},
     {"bwd_kernel_dk_dv", CATEGORY_ATTENTION},
     {"bwd_kernel_fuse", CATEGORY_ATTENTION},
     {"bwd_preprocess_varlen", CATEGORY_ATTENTION},
@@ -436,6 +453,8 @@ static const struct category_sample kernel_rows[] = {
 
 // Others that occur in real traces.
 static const struct category_sample kernel_others[] = {
+    {"convolution base-dilated: %convolution.3 = bf16[8]{0:T(256)} convolution", CATEGORY_GEMM},
+    {"custom fusion: %fusion.5 = bf16[8]{0:T(256)} fusion", CATEGORY_NONE},
     {"silu_and_mul_kernel_ep_index", CATEGORY_ELEMENTWISE},
     {"void vllm::situ_and_mul_kernel<c10::BFloat16>(c10::BFloat16*, int)", CATEGORY_ELEMENTWISE},
     {"fused_q_indexer_rope_hadamard_quant", CATEGORY_ELEMENTWISE},
