@@ -287,6 +287,11 @@ static uint32_t count_of(const struct trace *trace, enum event_kind kind)
     return count;
 }
 
+static int64_t bytes_of(const struct trace *trace, uint32_t event)
+{
+    return trace->shapes[trace->device_args[trace->args[event]].shape].bytes;
+}
+
 // The profiler of XLA names a stream by all kinds of events on it, and XLA has one stream for all.
 static void events_of_one_stream_are_what_each_says(void **state)
 {
@@ -323,8 +328,19 @@ static void events_of_one_stream_are_what_each_says(void **state)
         assert_int_equal(count_of(trace, EVENT_MEMSET), 1);
         assert_int_equal(count_of(trace, EVENT_GRAPH), 1);
         assert_event(trace, find(trace, EVENT_KERNEL, 0), "Memcpy_like_kernel", 1000, 5);
+        assert_int_equal(bytes_of(trace, find(trace, EVENT_MEMCPY, 0)), 4);
+        assert_int_equal(bytes_of(trace, find(trace, EVENT_MEMCPY, 1)), VALUE_ABSENT);
+        assert_int_equal(bytes_of(trace, find(trace, EVENT_MEMSET, 0)), 8);
         trace_free(trace);
     }
+}
+
+static void assert_collective(const struct trace *trace, uint32_t event, const char *name)
+{
+    uint32_t index = trace->device_args[trace->args[event]].collective;
+    assert_int_equal(index == ARGS_NONE, name == NULL);
+    if (name)
+        assert_string_equal(trace_text(trace, trace->collectives[index].name).at, name);
 }
 
 // The category is of the operation's name, or stated with the event, or the name says it.
@@ -338,7 +354,7 @@ static void collectives_of_a_tpu_are_communication(void **state)
     put_stated(&line, (struct event){3, 10000, 5000, 0}, 1, "all-gather");
     put_stated(&line, (struct event){4, 15000, 5000, 0}, 0, "");
     put_message(&plane, 3, &line);
-    put_category(&plane, 1, "fusion.1 = fusion(%all-reduce.3)", "convolution fusion");
+    put_category(&plane, 1, "%fusion.1 = f32[8]{0} fusion(f32[8]{0} %all-reduce.3)", "loop fusion");
     put_category(&plane, 2, "fusion.7", "all-reduce-scatter fusion");
     put_name(&plane, 4, 3, "fusion.8");
     put_name(&plane, 4, 4, "%all-reduce.3 = f32[4096]{0} all-reduce(...)");
@@ -347,13 +363,179 @@ static void collectives_of_a_tpu_are_communication(void **state)
     struct trace *trace = read_good(&bytes);
     static const char *const collectives[] = {NULL, "reduce_scatter", "allgather", "allreduce"};
     assert_int_equal(trace->event_count, 4);
-    for (uint32_t i = 0; i < 4; i++) {
-        uint32_t index = trace->device_args[trace->args[i]].collective;
-        assert_int_equal(index == ARGS_NONE, collectives[i] == NULL);
-        if (collectives[i])
-            assert_string_equal(trace_text(trace, trace->collectives[index].name).at,
-                                collectives[i]);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_collective(trace, i, collectives[i]);
+    trace_free(trace);
+}
+
+struct operation {
+    const char *name, *category;
+    uint64_t begin_us, end_us;
+};
+
+// A profile of a TPU that did these, in the order of the file.
+static struct trace *read_operations(const struct operation *operations, size_t count)
+{
+    struct buf bytes = {0}, plane = {0}, line = line_named("XLA Ops", 1000);
+    put_bytes(&plane, 2, STR("/device:TPU:1"));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t from_us = operations[i].begin_us, us = operations[i].end_us - from_us;
+        put_stated(&line, (struct event){i + 1, from_us * 1000000, us * 1000000, 0}, 0, "");
     }
+    put_message(&plane, 3, &line);
+    for (size_t i = 0; i < count; i++)
+        put_category(&plane, i + 1, operations[i].name, operations[i].category);
+    put_name(&plane, 5, 1, "hlo_category");
+    put_message(&bytes, 1, &plane);
+    return read_good(&bytes);
+}
+
+// The operands of an instruction are other work.
+static void operations_of_a_tpu_are_named_by_category_and_without_operands(void **state)
+{
+    (void)state;
+    static const struct operation operations[] = {
+        {"%fusion.12 = bf16[1024,6144]{1,0:T(8,128)(2,1)} fusion(bf16[8]{0} %all-gather.3, "
+         "bf16[8]{0} "
+         "%copy-done.4), kind=kOutput, calls=%fused_computation.12",
+         "convolution fusion", 0, 1},
+        {"%add.7 = (f32[8]{0}, /*index=1*/f32[8]{0}) fusion(f32[8]{0} %all_gather.5), kind=kLoop",
+         "loop fusion", 1, 2},
+        {"%all_gather.5 = f32[8]{0} all-gather(f32[4]{0} %add.7)", "all-gather", 2, 3},
+        {"%fusion.9 = f32[] fusion()", "", 3, 4},
+        {"fusion.9", "custom fusion", 4, 5},
+    };
+    static const struct {
+        const char *name;
+        enum device_class class;
+    } expected[] = {
+        {"convolution fusion: %fusion.12 = bf16[1024,6144]{1,0:T(8,128)(2,1)} fusion",
+         CLASS_COMPUTE},
+        {"loop fusion: %add.7 = (f32[8]{0}, /*index=1*/f32[8]{0}) fusion", CLASS_COMPUTE},
+        {"%all_gather.5 = f32[8]{0} all-gather", CLASS_COMMUNICATION},
+        {"%fusion.9 = f32[] fusion", CLASS_COMPUTE},
+        {"custom fusion: fusion.9", CLASS_COMPUTE},
+    };
+    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
+    assert_int_equal(trace->event_count, sizeof expected / sizeof *expected);
+    for (uint32_t i = 0; i < trace->event_count; i++) {
+        struct str name = trace_text(trace, trace->name[i]);
+        bool collective = trace->device_args[trace->args[i]].collective != ARGS_NONE;
+        assert_string_equal(name.at, expected[i].name);
+        assert_int_equal(event_device_class(EVENT_KERNEL, name, collective), expected[i].class);
+    }
+    trace_free(trace);
+}
+
+// By its category, else its name, else its operation.
+static void an_asynchronous_collective_is_one_call(void **state)
+{
+    (void)state;
+    static const struct operation operations[] = {
+        {"%all-gather-start.3 = (f32[8]{0}, f32[16]{0}) all-gather-start(f32[8]{0} %p)",
+         "all-gather-start", 0, 1},
+        {"%all-gather-done.3 = f32[16]{0} all-gather-done((f32[8]{0}, f32[16]{0}) %s)",
+         "all-gather-done", 1, 2},
+        {"%async-collective-start.1 = f32[8]{0} fusion(f32[8]{0} %p)", "custom fusion", 2, 3},
+        {"%async-collective-done.1 = f32[8]{0} fusion(f32[8]{0} %p)", "custom fusion", 3, 4},
+        {"%async-start = ((f32[8]{0}), f32[4]{0}) reduce-scatter-start(f32[8]{0} %p)",
+         "async-start", 4, 5},
+        {"%async-done = f32[4]{0} reduce-scatter-done(((f32[8]{0}), f32[4]{0}) %s)", "async-done",
+         5, 6},
+        {"%send.1 = (f32[8]{0}, u32[], token[]) send(f32[8]{0} %p)", "send", 6, 7},
+        {"%send-done.1 = token[] send-done((f32[8]{0}, u32[], token[]) %send.1)", "send-done", 7,
+         8},
+        {"%async-done.2 = f32[4]{0} sort-done(f32[4]{0} %all-gather.3)", "async-done", 8, 9},
+    };
+    static const char *const collectives[] = {"async_start",      "allgather",   "async_start",
+                                              "async_collective", "async_start", "reduce_scatter",
+                                              "async_start",      "send",        NULL};
+    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
+    assert_int_equal(trace->event_count, sizeof operations / sizeof *operations);
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        assert_collective(trace, i, collectives[i]);
+    trace_free(trace);
+}
+
+// Whether what it holds comes behind it in the file, or before.
+static void what_holds_other_operations_is_no_work(void **state)
+{
+    (void)state;
+    static const struct operation operations[] = {
+        {"%while.1 = (s32[]) while((s32[]) %t), body=%b", "while", 0, 100},
+        {"%conditional.1 = f32[] conditional(s32[] %i)", "conditional", 0, 90},
+        {"%fusion.1 = f32[] fusion()", "loop fusion", 0, 50},
+        {"%all-reduce.2 = f32[] all-reduce(f32[] %fusion.1)", "all-reduce", 50, 89},
+        {"%call.7 = f32[] call(f32[] %a)", "call", 90, 95}, // nothing is in it
+        {"%fusion.3 = f32[] fusion()", "loop fusion", 110, 115},
+        {"%call.8 = f32[] call(f32[] %a)", "", 110, 120},
+    };
+    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
+    assert_int_equal(trace->event_count, 4);
+    assert_event(trace, 0, "loop fusion: %fusion.1 = f32[] fusion", 1000, 50000);
+    assert_event(trace, 1, "%all-reduce.2 = f32[] all-reduce", 51000, 39000);
+    assert_event(trace, 2, "call: %call.7 = f32[] call", 91000, 5000);
+    assert_event(trace, 3, "loop fusion: %fusion.3 = f32[] fusion", 111000, 5000);
+    trace_free(trace);
+}
+
+static void a_tpu_that_waits_for_the_host_does_not_work(void **state)
+{
+    (void)state;
+    static const struct operation operations[] = {
+        {"%infeed.1 = ((f32[8]{0}), token[]) infeed(token[] %t)", "infeed", 0, 30},
+        {"%fusion.1 = f32[] fusion()", "loop fusion", 30, 90},
+        {"%send.1 = (f32[8]{0}, u32[], token[]) send(f32[8]{0} %p), is_host_transfer=true",
+         "host send", 90, 91},
+        {"%send-done.1 = token[] send-done(token[] %t)", "host send-done", 91, 99},
+        {"%outfeed.2 = token[] outfeed(f32[8]{0} %p)", "", 99, 100},
+    };
+    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
+    assert_int_equal(trace->event_count, 1);
+    assert_event(trace, 0, "loop fusion: %fusion.1 = f32[] fusion", 31000, 60000);
+    trace_free(trace);
+}
+
+static void put_device(struct buf *bytes, const char *name, const char *row)
+{
+    struct buf plane = {0}, line = line_named(row, 1000);
+    put_bytes(&plane, 2, str_of(name));
+    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "fusion");
+    put_message(bytes, 1, &plane);
+}
+
+// Those of processes that were profiled with it have the same numbers.
+static void devices_of_other_processes_and_parts_of_devices_are_left_out(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    put_device(&bytes, "/device:GPU:1", "Stream #13");
+    put_device(&bytes, "/device:GPU:1 [4711]", "Stream #13");
+    put_device(&bytes, "/device:TPU:0 SparseCore 1", "XLA Ops");
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(trace->event_count, 1);
+    assert_event(trace, 0, "fusion", 1000, 5);
+    trace_free(trace);
+}
+
+// What CUPTI took on a stream is on its row, which is named after that.
+static void a_stream_with_an_overhead_of_the_profiler_works(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("CUPTI overhead", 1000);
+    put_bytes(&plane, 2, STR("/device:GPU:0"));
+    put_stated(&line, (struct event){1, 0, 5000, 0}, 1, "regs:168 grid:132,1,1");
+    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "gemm");
+    put_name(&plane, 4, 2, "Command buffer full");
+    put_name(&plane, 5, 1, "kernel_details");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(trace->event_count, 1);
+    assert_event(trace, 0, "gemm", 1000, 5);
     trace_free(trace);
 }
 
@@ -435,6 +617,26 @@ static void calls_of_the_plane_of_cupti_are_launches(void **state)
     struct trace *trace = read_good(&bytes);
     assert_event(trace, find(trace, EVENT_DRIVER, 0), "cuLaunchKernel", 1000, 5);
     assert_int_equal(trace->launch_args[trace->args[0]].correlation, 21);
+    trace_free(trace);
+}
+
+// As XLA names the work of a CPU.
+static void only_functions_of_cuda_are_calls_of_the_driver(void **state)
+{
+    (void)state;
+    struct buf bytes = {0}, plane = {0}, line = line_named("tf_XLAEigen/77", 1000);
+    put_bytes(&plane, 2, STR("/host:CPU"));
+    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
+    put_stated(&line, (struct event){3, 10000, 5000, 0}, 0, "");
+    put_message(&plane, 3, &line);
+    put_name(&plane, 4, 1, "custom-call.3");
+    put_name(&plane, 4, 2, "cumsum");
+    put_name(&plane, 4, 3, "cuMemAlloc_v2");
+    put_message(&bytes, 1, &plane);
+    struct trace *trace = read_good(&bytes);
+    assert_int_equal(count_of(trace, EVENT_CPU_OP), 2);
+    assert_int_equal(count_of(trace, EVENT_DRIVER), 1);
     trace_free(trace);
 }
 
@@ -570,6 +772,13 @@ int main(void)
         cmocka_unit_test(work_of_a_mixed_stream_is_of_the_kind_of_its_name),
         cmocka_unit_test(events_of_one_stream_are_what_each_says),
         cmocka_unit_test(collectives_of_a_tpu_are_communication),
+        cmocka_unit_test(operations_of_a_tpu_are_named_by_category_and_without_operands),
+        cmocka_unit_test(an_asynchronous_collective_is_one_call),
+        cmocka_unit_test(what_holds_other_operations_is_no_work),
+        cmocka_unit_test(a_tpu_that_waits_for_the_host_does_not_work),
+        cmocka_unit_test(devices_of_other_processes_and_parts_of_devices_are_left_out),
+        cmocka_unit_test(a_stream_with_an_overhead_of_the_profiler_works),
+        cmocka_unit_test(only_functions_of_cuda_are_calls_of_the_driver),
         cmocka_unit_test(a_device_has_a_line_of_steps),
         cmocka_unit_test(the_task_says_when_the_profile_starts),
         cmocka_unit_test(lines_may_count_from_1970),
