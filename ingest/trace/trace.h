@@ -154,6 +154,10 @@ struct trace_group {
     int64_t size;      // VALUE_ABSENT if not given
 };
 
+// The name of a collective that only starts one: the call is the wait at its end, and what happens
+// in between is not recorded.
+#define TRACE_ASYNC_START "async_start"
+
 // The setting with what the profiler reported as errors and warnings; its number counts them.
 #define TRACE_MESSAGES "profiler_messages"
 

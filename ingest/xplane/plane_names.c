@@ -59,9 +59,6 @@ static enum plane_stat stat_named(struct str name)
     return STAT_OTHER;
 }
 
-// The collective of what only starts one: the call is the wait at its end, "all-gather-done".
-#define ASYNC_START "async_start"
-
 // Whether a category, a name or an operation is `start`, with what may follow: ".3", " fusion",
 // "-start", "-done".
 static bool is_named(struct str text, struct str start)
@@ -97,8 +94,8 @@ static struct plane_op op_named(struct str text)
         {"async-collective", {.collective = "async_collective"}}, // fused with compute
         {"send-done", {.collective = "send"}},
         {"recv-done", {.collective = "recv"}},
-        {"send", {.collective = ASYNC_START}},
-        {"recv", {.collective = ASYNC_START}},
+        {"send", {.collective = TRACE_ASYNC_START}},
+        {"recv", {.collective = TRACE_ASYNC_START}},
         {"while", {.holds = true}},
         {"conditional", {.holds = true}},
         {"call", {.holds = true}},
@@ -115,7 +112,7 @@ static struct plane_op op_named(struct str text)
         if (!is_named(text, start))
             continue;
         return known[i].op.collective && is_start(text, start)
-                   ? (struct plane_op){.collective = ASYNC_START}
+                   ? (struct plane_op){.collective = TRACE_ASYNC_START}
                    : known[i].op;
     }
     return (struct plane_op){0};

@@ -198,6 +198,30 @@ static void communication_beside_nothing_has_low_overlap(void **state)
     hand_end(&hand);
 }
 
+static void of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "%all-gather-start.1",
+                                        .begin_ns = 10 * MS,
+                                        .dur_ns = US,
+                                        .row = 7,
+                                        .collective = "async_start"});
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "%all-gather-done.1",
+                                        .begin_ns = 10 * MS + US,
+                                        .dur_ns = 3 * MS,
+                                        .row = 7,
+                                        .collective = "allgather"});
+    hand_analyze(&hand);
+    assert_false(has_finding(&hand, "low_overlap"));
+    assert_true(has_finding(&hand, "exposed_communication"));
+    hand_end(&hand);
+}
+
 static void point_to_point_communication_is_not_expected_to_overlap(void **state)
 {
     (void)state;
@@ -566,6 +590,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
+        cmocka_unit_test(of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
         cmocka_unit_test(many_kernels_under_ten_microseconds_are_found),
         cmocka_unit_test(a_handful_of_short_kernels_is_not_many),
