@@ -164,32 +164,63 @@ static bool begin(struct db *db, enum db_access access, struct err *err)
     return false;
 }
 
-// The state of the transaction whose answer was lost; "" if the database does not answer or does
-// not know.
-static void ask_state(struct db_postgres *pg, char state[20])
+// --- the end of a writing transaction -----------------------------------------------------------
+
+#define MARK                                                                                    \
+    "INSERT INTO last_commit VALUES (?, ?, " NOW_NS ") ON CONFLICT (connection) DO UPDATE SET " \
+    "number = excluded.number, written_ns = excluded.written_ns"
+// A day after their last use, connections have ended.
+#define FORGET_MARKS "DELETE FROM last_commit WHERE written_ns < " NOW_NS " - 86400000000000"
+// A number that is not taken by now is nobody's: that of a transaction of which nothing reached the
+// disk before a crash. Where it was given again, this waits for another one, which does no harm.
+#define GOES_ON                                                 \
+    "SELECT CASE WHEN mine < pg_current_xact_id() "             \
+    "THEN pg_xact_status(mine) = 'in progress' ELSE FALSE END " \
+    "FROM (SELECT CAST(CAST(? AS TEXT) AS xid8) AS mine) AS asked"
+
+// What tells later whether it was committed; it goes with the commit.
+static bool mark(struct db_postgres *pg, struct err *err)
 {
-    struct err ignored;
-    struct stmt stmt =
-        sql_begin(&pg->db, "SELECT pg_xact_status(CAST(CAST(? AS TEXT) AS xid8))", &ignored);
-    sql_bind_text(&stmt, str_of(pg->transaction));
-    struct str word = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
-    snprintf(state, 20, "%.*s", (int)word.len, word.at);
-    if (!sql_end(&stmt))
-        state[0] = '\0';
+    if (pg->commits == 0 && !sql_execute(&pg->db, FORGET_MARKS, err))
+        return false;
+    struct stmt stmt = sql_begin(&pg->db, MARK, err);
+    sql_bind_i64(&stmt, pg->id);
+    sql_bind_i64(&stmt, ++pg->commits);
+    return sql_run_later(&stmt);
 }
 
-// Whether it took effect. Others wait meanwhile, so only briefly.
+// Also false if the database does not answer.
+static bool has_ended(struct db_postgres *pg)
+{
+    struct err ignored;
+    struct stmt stmt = sql_begin(&pg->db, GOES_ON, &ignored);
+    sql_bind_text(&stmt, str_of(pg->transaction));
+    bool ended = sql_row(&stmt) && sql_i64(&stmt, 0) == 0;
+    return sql_end(&stmt) && ended;
+}
+
+static bool find_mark(struct db_postgres *pg, bool *found)
+{
+    struct err ignored;
+    struct stmt stmt = sql_begin(
+        &pg->db, "SELECT count(*) FROM last_commit WHERE connection = ? AND number = ?", &ignored);
+    sql_bind_i64(&stmt, pg->id);
+    sql_bind_i64(&stmt, pg->commits);
+    *found = sql_row(&stmt) && sql_i64(&stmt, 0) == 1;
+    return sql_end(&stmt);
+}
+
+// Whether the transaction whose answer was lost took effect. Its mark is looked for in a statement
+// that begins after it has ended. Others wait meanwhile, so only briefly.
 static bool was_committed(struct db_postgres *pg, struct err *err)
 {
     enum { WAIT_NS = 100000000 };
     int64_t end_ns = clock_mono_ns() + 10 * INT64_C(1000000000);
-    char state[20] = "";
+    bool found;
     while (clock_mono_ns() < end_ns) {
-        ask_state(pg, state);
-        if (str_equal(str_of(state), STR("committed")))
-            return true;
-        if (str_equal(str_of(state), STR("aborted")))
-            return err_set(err, ERR_BUSY, "database: the connection was lost; nothing was changed");
+        if (has_ended(pg) && find_mark(pg, &found))
+            return found ||
+                   err_set(err, ERR_BUSY, "database: the connection was lost; nothing was changed");
         nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
     }
     return err_set(err, ERR_BUSY,
@@ -221,11 +252,12 @@ static bool end(struct db_postgres *pg, struct err *err)
 static bool commit(struct db *db, struct err *err)
 {
     struct db_postgres *pg = db_postgres_of(db);
-    bool ok = end(pg, err);
+    bool is_marked = !pg->is_writing || mark(pg, err);
+    bool ok = is_marked && end(pg, err);
     pg->in_transaction = !ok && !pg->is_lost; // it still is if a statement sent before failed
     pg->is_writing = false;
     pg->deadline_ns = 0;
-    return ok || (pg->is_lost && pg->transaction[0] && was_committed(pg, err));
+    return ok || (is_marked && pg->is_lost && pg->transaction[0] && was_committed(pg, err));
 }
 
 static void rollback(struct db *db)

@@ -27,6 +27,8 @@ struct db_postgres {
     bool is_lost;        // the connection, which is reopened before its next use
     int64_t deadline_ns; // of the reading transaction, 0: none
     int64_t changes;
+    int64_t id;               // of the connection, in the table last_commit
+    int64_t commits;          // that were tried
     char transaction[24];     // the number of the writing one
     int64_t begun_ns;         // when it began, by the server's clock
     int64_t begun_mono_ns;    // and by ours

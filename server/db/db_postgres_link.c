@@ -6,6 +6,7 @@
 #include "ingest/base/str.h"
 
 #include <stdlib.h>
+#include <sys/random.h>
 
 // The server ends transactions of a service that stopped in the middle, so that nobody waits for
 // them. JIT is off: compiling takes a third of a second, statements are short, and with a long
@@ -142,6 +143,12 @@ static bool connect_to(struct db_postgres *pg, const char *place, struct err *er
     return set_up(pg, err);
 }
 
+static bool take_id(struct db_postgres *pg, struct err *err)
+{
+    return getrandom(&pg->id, sizeof pg->id, 0) == (ssize_t)sizeof pg->id ||
+           err_set(err, ERR_INTERNAL, "no random bytes for a connection");
+}
+
 struct db *postgres_open(const char *place, enum db_access access, const struct db_watch *watch,
                          struct err *err)
 {
@@ -153,7 +160,8 @@ struct db *postgres_open(const char *place, enum db_access access, const struct 
     }
     pg->db.kind = &db_postgres;
     pg->access = access;
-    if (libpq_load(&pg->pq, err) && check_place(pg, place, err) && connect_to(pg, place, err))
+    if (take_id(pg, err) && libpq_load(&pg->pq, err) && check_place(pg, place, err) &&
+        connect_to(pg, place, err))
         return &pg->db;
     postgres_close(&pg->db, false);
     return NULL;

@@ -52,8 +52,9 @@ const struct copied_table copied_tables[] = {
     {0},
 };
 
-// The bytes of resumable uploads are in the folder of the service that has them.
-const char *const uncopied_tables[] = {"leader", "probe", "resumable", NULL};
+// The bytes of resumable uploads are in the folder of the service that has them, and what a
+// connection committed last concerns nobody else.
+const char *const uncopied_tables[] = {"last_commit", "leader", "probe", "resumable", NULL};
 
 // --- columns ------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_EACH_KIND_H
 
 #include "server/db/db.h"
+#include "server/store/schema_data.h"
 #include "tests/unit/postgres_server.h"
 
 #include <setjmp.h>
@@ -58,6 +59,16 @@ static inline void kind_place(const struct db_kind *kind, const char *folder,
     snprintf(text, sizeof text, "CREATE SCHEMA %s", schema);
     postgres_place(&kind_server, schema, place, KIND_PLACE_SIZE);
     kind_run(place, text);
+}
+
+// What commits need in a database without the store's tables.
+static inline void kind_make_last_commit(struct db *db)
+{
+    enum { NUMBER = 49 };
+    struct err err = {0};
+    const char *text = schema_postgres.files[NUMBER - schema_postgres.first].sql;
+    if (db->kind == &db_postgres && !sql_execute_all(db, text, &err))
+        fail_msg("%s", err.msg);
 }
 
 // The state of a test before its set-up is the kind, as run_on_each_kind leaves it.

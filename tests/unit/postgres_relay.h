@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A socket between a store and its PostgreSQL server, which counts the messages that the store
-// sends.
+// sends, and loses what a test says.
 #ifndef TESTS_UNIT_POSTGRES_RELAY_H
 #define TESTS_UNIT_POSTGRES_RELAY_H
 
@@ -12,9 +12,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RELAY_MOST = 64, RELAY_BYTES = 65536 };
+enum relay_loss { RELAY_LOSES_NOTHING, RELAY_LOSES_MESSAGE, RELAY_LOSES_ANSWER };
 
 // One way of a connection.
 struct relay_way {
@@ -29,6 +31,8 @@ struct postgres_relay {
     char server[108], path[108]; // of the sockets
     pthread_t thread;
     atomic_int types[256]; // messages so far
+    atomic_int loses;      // enum relay_loss: what comes next
+    atomic_int waits;      // the store's connection whose message was lost, 0: none yet
     int count;
     struct pollfd polled[RELAY_MOST]; // the first is listened on
     struct relay_way ways[RELAY_MOST];
@@ -94,11 +98,32 @@ static inline void relay_end(struct postgres_relay *relay, int at)
     relay->polled[at].fd = -1;
 }
 
+// The store waits on, whatever becomes of the server, until relay_cut. Without an answer its
+// connection has ended. Each connection to the server follows the one from the store.
+static inline bool relay_loses(struct postgres_relay *relay, int at)
+{
+    const struct relay_way *way = &relay->ways[at];
+    int loses = atomic_load(&relay->loses);
+    if (loses == RELAY_LOSES_MESSAGE && way->is_counted) {
+        relay->polled[at + 1].fd = -1;
+        atomic_store(&relay->waits, relay->polled[at].fd);
+        return true;
+    }
+    if (loses != RELAY_LOSES_ANSWER || way->is_counted)
+        return false;
+    atomic_store(&relay->loses, RELAY_LOSES_NOTHING);
+    shutdown(way->to, SHUT_RDWR);
+    relay->polled[at].fd = -1;
+    return true;
+}
+
 static inline void relay_pass(struct postgres_relay *relay, int at)
 {
     unsigned char bytes[RELAY_BYTES];
     struct relay_way *way = &relay->ways[at];
     ssize_t len = read(relay->polled[at].fd, bytes, sizeof bytes);
+    if (len > 0 && relay_loses(relay, at))
+        return;
     if (len > 0 && way->is_counted)
         relay_count(relay, way, bytes, (size_t)len);
     if (len <= 0 || write(way->to, bytes, (size_t)len) != len)
@@ -129,6 +154,27 @@ static inline bool relay_start(struct postgres_relay *relay, const char *server,
     int fd = relay_socket(relay->path, true);
     relay_add(relay, fd, -1, false);
     return fd >= 0 && pthread_create(&relay->thread, NULL, relay_run, relay) == 0;
+}
+
+// What is lost: the next message of a connection that waits, or the answer to it.
+static inline void relay_lose(struct postgres_relay *relay, enum relay_loss what)
+{
+    atomic_store(&relay->loses, what);
+}
+
+static inline bool relay_await_loss(const struct postgres_relay *relay)
+{
+    enum { TRIES = 1000, WAIT_NS = 10000000 };
+    for (int i = 0; i < TRIES && !atomic_load(&relay->waits); i++)
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    return atomic_load(&relay->waits) != 0;
+}
+
+// Ends the connection whose message was lost.
+static inline void relay_cut(struct postgres_relay *relay)
+{
+    relay_lose(relay, RELAY_LOSES_NOTHING);
+    shutdown(atomic_exchange(&relay->waits, 0), SHUT_RDWR);
 }
 
 // After its connections were closed.

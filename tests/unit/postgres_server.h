@@ -24,6 +24,7 @@ struct postgres_server {
     char programs[128]; // the folder with initdb and postgres
     char folder[40];    // of its data and its socket
     int databases;      // made for tests so far
+    char serve[600];    // a line that starts it
 };
 
 static inline bool postgres_is_installed(struct postgres_server *server)
@@ -49,7 +50,7 @@ static inline bool postgres_leave_root(void)
 static inline pid_t postgres_spawn(const struct postgres_server *server, const char *line)
 {
     pid_t parent = getpid(), pid = fork();
-    char command[700];
+    char command[800];
     if (pid != 0)
         return pid;
     int log = open("/dev/null", O_RDWR);
@@ -70,6 +71,14 @@ static inline void postgres_stop(struct postgres_server *server)
         folder_remove(server->folder);
     }
     server->pid = 0;
+}
+
+// As when its machine crashes: what was not written by then is lost. It starts again.
+static inline void postgres_crash(struct postgres_server *server)
+{
+    kill(server->pid, SIGQUIT);
+    waitpid(server->pid, NULL, 0);
+    server->pid = postgres_spawn(server, server->serve);
 }
 
 // Where a new database for a test will be: its own schema in the server's one database.
@@ -96,8 +105,7 @@ static inline bool postgres_start_with(struct postgres_server *server, const cha
         "[ -O $made ] || { initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync && "
         "cp -a data new && mv -T new $made; rm -rf new; }; "
         "[ -d data ] || cp -a $made data";
-    char serve[600];
-    snprintf(serve, sizeof serve,
+    snprintf(server->serve, sizeof server->serve,
              "exec postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
              "-c full_page_writes=off -c synchronous_commit=off -c wal_level=minimal "
              "-c max_wal_senders=0 -c jit=off "
@@ -106,7 +114,7 @@ static inline bool postgres_start_with(struct postgres_server *server, const cha
     waitpid(postgres_spawn(server, init), &status, 0);
     if (status != 0)
         return false;
-    server->pid = postgres_spawn(server, serve);
+    server->pid = postgres_spawn(server, server->serve);
     return true;
 }
 

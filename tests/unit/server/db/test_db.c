@@ -42,6 +42,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->folder));
     kind_place(f->kind, f->folder, f->place);
     f->db = open_db(f, DB_WRITE);
+    kind_make_last_commit(f->db);
     assert_true(
         sql_execute_all(f->db, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); -- end", &f->err));
     *state = f;

@@ -9,10 +9,10 @@
     "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c " \
     "WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite%' "                         \
     "AND t.name NOT LIKE 'run_text_index%' ORDER BY t.name, c.cid"
-#define COLUMNS_OF_POSTGRES                                                  \
-    "SELECT CAST(table_name || '.' || column_name AS TEXT) "                 \
-    "FROM information_schema.columns WHERE table_schema = current_schema() " \
-    "AND table_name NOT IN ('schema_version', 'run_text_index') "            \
+#define COLUMNS_OF_POSTGRES                                                      \
+    "SELECT CAST(table_name || '.' || column_name AS TEXT) "                     \
+    "FROM information_schema.columns WHERE table_schema = current_schema() "     \
+    "AND table_name NOT IN ('schema_version', 'last_commit', 'run_text_index') " \
     "ORDER BY table_name COLLATE \"C\", ordinal_position"
 
 static size_t columns_of(struct fixture *f, const char *place, const char *text, struct str **names)

@@ -78,6 +78,7 @@ static const struct {
     {"FROM garbage", "garbage_pkey", "all of it is wanted, and it is short"},
     {"FROM owner_bytes GROUP BY who", "owner_bytes", "a few rows for each person"},
     {"DELETE FROM quota_day", "quota_day", "days of people, not of runs"},
+    {"DELETE FROM last_commit", "last_commit", "connections of a day"},
     {"FROM resumable WHERE upload_id IS NULL AND refused IS NULL), (SELECT coalesce(max(id)", "",
      "uploads under way are few, of runs the newest alone; series"},
     {"SELECT sha256, bytes FROM blob ORDER BY", "blob_pkey", "a backup wants all of them"},

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Nothing: no answer to a COMMIT can be lost within a process (schema/postgres).
