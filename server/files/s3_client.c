@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { IDLE_MOST = 16, TRIES = 4, FIRST_WAIT_MS = 200, CONNECT_SECONDS = 5, STALLED_SECONDS = 30 };
+enum { JOINING_MS = 600000 };
 #define TEXT_MOST ((size_t)16 << 20)
 
 struct s3_client {
@@ -86,6 +87,17 @@ static bool read_part_bytes(struct s3_client *client, struct str query, struct e
     return ok || err_set(err, ERR_USAGE, "expected part_bytes of 65536 to 4294967296");
 }
 
+// As libcurl sends it, which is what S3 checks: without the port that the scheme has anyway.
+static struct str host_of(const char *base)
+{
+    const char *at = strstr(base, "://");
+    struct str host = at ? str_of(at + strlen("://")) : STR("");
+    struct str port = str_starts_with(str_of(base), STR("https:")) ? STR(":443") : STR(":80");
+    if (str_ends_with(host, port))
+        host.len -= port.len;
+    return host;
+}
+
 static bool read_place(struct s3_client *client, const char *place, struct err *err)
 {
     struct str rest = str_of(place + strlen("s3://"));
@@ -96,9 +108,9 @@ static bool read_place(struct s3_client *client, const char *place, struct err *
     read_parameter(query, STR("region"), &client->region);
     buf_printf(&client->base, "https://s3.%s.amazonaws.com", client->region.at);
     read_parameter(query, STR("endpoint"), &client->base);
-    const char *host = client->base.at ? strstr(client->base.at, "://") : NULL;
-    buf_puts(&client->host, host ? host + strlen("://") : "");
-    if (!host || strchr(host + strlen("://"), '/'))
+    struct str host = host_of(client->base.at ? client->base.at : "");
+    buf_add_str(&client->host, host);
+    if (host.len == 0 || memchr(host.at, '/', host.len))
         return err_set(err, ERR_USAGE, "expected endpoint=http[s]://HOST[:PORT]");
     return read_part_bytes(client, query, err) && read_names(client, names, err) &&
            buf_ok(&client->host, err) && buf_ok(&client->bucket, err) &&
@@ -327,14 +339,17 @@ static void set_options(const struct s3_client *client, CURL *curl, const char *
                         struct exchange *exchange)
 {
     const struct curl_calls *calls = &client->calls;
+    // While S3 puts parts together it sends a space now and then, for minutes.
+    bool is_joining = strcmp(exchange->request->method, "POST") == 0;
+    long most_ms = is_joining ? (long)JOINING_MS : (long)exchange->request->once_ms;
     calls->set(curl, CURLOPT_URL, url);
     calls->set(curl, CURLOPT_PATH_AS_IS, 1L);
     calls->set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     calls->set(curl, CURLOPT_NOSIGNAL, 1L);
     calls->set(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     calls->set(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L); // bytes per second
-    calls->set(curl, CURLOPT_LOW_SPEED_TIME, (long)STALLED_SECONDS);
-    calls->set(curl, CURLOPT_TIMEOUT_MS, (long)exchange->request->once_ms);
+    calls->set(curl, CURLOPT_LOW_SPEED_TIME, is_joining ? 0L : (long)STALLED_SECONDS);
+    calls->set(curl, CURLOPT_TIMEOUT_MS, most_ms);
     calls->set(curl, CURLOPT_USERAGENT, "stepscope/" STEPSCOPE_VERSION);
     set_body(client, curl, exchange);
     calls->set(curl, CURLOPT_CUSTOMREQUEST, exchange->request->method);
@@ -375,21 +390,20 @@ static CURLcode perform(struct s3_client *client, const char *url,
 }
 
 // A refusal is final for this request only: later ones may succeed, as after keys are renewed or
-// the clock is set.
+// the clock is set. It says nothing about an object: keys that ran out are 400, without a word when
+// HEAD asks, and a bucket that is elsewhere is 301 or 307.
 static enum err_code code_of(const struct exchange *exchange, struct str word)
 {
     const char *method = exchange->request->method;
     bool is_write = strcmp(method, "PUT") == 0 || strcmp(method, "POST") == 0;
     long status = exchange->status;
-    if (str_equal(word, STR("NoSuchBucket")) || status == 403)
-        return is_write ? ERR_IO : ERR_BUSY;
-    if (status == 404)
-        return ERR_NOT_FOUND;
     if (status == 507)
         return ERR_SPACE;
-    bool comes_back =
-        status == 408 || status == 429 || status >= 500 || str_equal(word, STR("RequestTimeout"));
-    return comes_back ? ERR_BUSY : ERR_IO;
+    if (status == 408 || status == 429 || status >= 500 || str_equal(word, STR("RequestTimeout")))
+        return ERR_BUSY;
+    if (str_equal(word, STR("NoSuchBucket")) || status <= 401 || status == 403)
+        return is_write ? ERR_IO : ERR_BUSY;
+    return status == 404 ? ERR_NOT_FOUND : ERR_IO;
 }
 
 static bool explain(const struct exchange *exchange, struct err *err)
