@@ -197,18 +197,17 @@ static bool end_parts(struct s3 *s3, struct sending *sending, const char *method
     return ok;
 }
 
-// The answer to an earlier try may have been lost or empty: then the upload is over, and the object
-// exists.
+// The answer may have been lost, empty or too late: then the upload is over, and the object exists.
 static bool is_complete(struct s3 *s3, struct sending *sending, struct err *err)
 {
     struct s3_answer answer;
     struct s3_request request = {
         .method = "HEAD", .key = sending->key, .query = "", .fd = -1, .into_fd = -1};
-    bool ok = s3_send(s3->client, &request, &answer, err);
-    ok = ok && answer.bytes == sending->bytes && strcmp(answer.meta_hash, sending->hash) == 0;
+    bool is_known = s3_send(s3->client, &request, &answer, err) || err->code == ERR_NOT_FOUND;
+    bool ok = answer.bytes == sending->bytes && strcmp(answer.meta_hash, sending->hash) == 0;
     snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
     buf_free(&answer.text);
-    return ok || err_set(err, ERR_BUSY, "S3 lost the parts of %s", sending->key);
+    return is_known && (ok || err_set(err, ERR_BUSY, "S3 lost the parts of %s", sending->key));
 }
 
 static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
@@ -224,7 +223,7 @@ static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
     buf_puts(&list, "</CompleteMultipartUpload>");
     ok = ok && buf_ok(&list, err) &&
          (end_parts(s3, sending, "POST", id.at, &list, err) ||
-          (err->code == ERR_NOT_FOUND && is_complete(s3, sending, err)));
+          ((err->code == ERR_NOT_FOUND || err->code == ERR_BUSY) && is_complete(s3, sending, err)));
     struct err ignored; // a sweep removes what remains
     if (begun && !ok)
         (void)!end_parts(s3, sending, "DELETE", id.at, NULL, &ignored);
@@ -630,23 +629,27 @@ static bool visit_page(const struct s3 *s3, struct str xml, enum blob_type type,
     return ok;
 }
 
+// The part of a list that is ours: others in the bucket may have more than a page.
+static void put_prefix(const struct s3 *s3, enum blob_type type, struct buf *query)
+{
+    buf_puts(query, "prefix=");
+    sigv4_encode(str_of(s3_client_prefix(s3->client)), false, query);
+    buf_puts(query, type == BLOB_UPLOAD ? "blobs%2F" : "traces%2F");
+}
+
 static bool each_of(struct s3 *s3, enum blob_type type, const struct blob_visitor *visitor,
                     struct err *err)
 {
     struct buf token = {0}, query = {0};
     bool ok = true, more = true;
     while (ok && more) {
-        struct s3_answer answer;
+        struct s3_answer answer = {0};
         buf_clear(&query);
         if (token.len)
             buf_printf(&query, "continuation-token=%s&", token.at);
-        buf_puts(&query, "list-type=2&prefix=");
-        sigv4_encode(str_of(s3_client_prefix(s3->client)), false, &query);
-        buf_puts(&query, type == BLOB_UPLOAD ? "blobs%2F" : "traces%2F");
-        ok = buf_ok(&query, err);
-        if (!ok)
-            break;
-        ok = list_page(s3, query.at, &answer, err);
+        buf_puts(&query, "list-type=2&");
+        put_prefix(s3, type, &query);
+        ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
         struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
         ok = ok && visit_page(s3, xml, type, visitor, err);
         buf_clear(&token);
@@ -681,34 +684,32 @@ static bool end_upload(struct s3 *s3, const char *key, struct str upload_id, str
 }
 
 // Uploads in parts that nobody will end; other programs' are left alone.
-static bool end_old(struct s3 *s3, struct str xml, unsigned *removed, struct err *err)
+static bool end_old(struct s3 *s3, enum blob_type type, struct str xml, unsigned *removed,
+                    struct err *err)
 {
     struct s3_entry entry;
     char limit[24], key[KEY_SIZE], name[KEY_SIZE];
     bool ok = true;
     write_limit(OPEN_SECONDS, limit);
     while (ok && s3_list_next(&xml, STR("Upload"), &entry)) {
-        bool is_upload = name_in(s3, entry.key, BLOB_UPLOAD, name);
-        if (!s3_list_is_before(entry.time, limit) ||
-            (!is_upload && !name_in(s3, entry.key, BLOB_TRACE, name)))
+        if (!s3_list_is_before(entry.time, limit) || !name_in(s3, entry.key, type, name))
             continue;
-        key_of((struct blob_key){is_upload ? BLOB_UPLOAD : BLOB_TRACE, name}, key);
+        key_of((struct blob_key){type, name}, key);
         ok = end_upload(s3, key, entry.upload_id, err);
         *removed += ok;
     }
     return ok;
 }
 
-static bool sweep_parts(struct s3 *s3, unsigned *removed, struct err *err)
+static bool sweep_parts(struct s3 *s3, enum blob_type type, unsigned *removed, struct err *err)
 {
     struct buf query = {0};
     struct s3_answer answer = {0};
-    buf_puts(&query, "prefix=");
-    sigv4_encode(str_of(s3_client_prefix(s3->client)), false, &query);
+    put_prefix(s3, type, &query);
     buf_puts(&query, "&uploads=");
     bool ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
-    ok = ok && end_old(s3, (struct str){answer.text.at ? answer.text.at : "", answer.text.len},
-                       removed, err);
+    struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
+    ok = ok && end_old(s3, type, xml, removed, err);
     buf_free(&answer.text);
     buf_free(&query);
     return ok;
@@ -734,7 +735,7 @@ static void sweep(struct blob_store *store, unsigned *removed)
     struct s3 *s3 = s3_of(store);
     struct err why;
     sweep_cache(s3);
-    if (!sweep_parts(s3, removed, &why))
+    if (!sweep_parts(s3, BLOB_UPLOAD, removed, &why) || !sweep_parts(s3, BLOB_TRACE, removed, &why))
         log_warn("uploads in parts that nobody will end remain: %s", why.msg);
 }
 

@@ -525,6 +525,19 @@ describe("a copy", { timeout: LIMIT }, () => {
   });
 });
 
+test("an endpoint may name the port that its scheme has anyway", async () => {
+  const s3 = await start_s3();
+  // By a proxy: port 80 of this machine may be taken.
+  const server = await start_server({
+    under: ["env", `http_proxy=http://127.0.0.1:${s3.port}`],
+    options: ["--blobs", "s3://bucket/team?endpoint=http://s3.test:80"] });
+  const { files } = await generate(small_job("--ranks", "1"));
+  assert.equal((await server.analyzed("a@1", files)).status, "done");
+  assert.ok(s3.log.length > 0);
+  await server.stop();
+  s3.stop();
+});
+
 describe("files in S3", { timeout: LIMIT }, () => {
   /** @type {Awaited<ReturnType<typeof start_s3>>} */
   let s3;
@@ -643,20 +656,24 @@ describe("files in S3", { timeout: LIMIT }, () => {
     assert.ok((await download()).body.equals(files[0].data));
   });
 
-  test("an analysis waits while S3 refuses to give its file", async () => {
-    forget();
-    s3.instead = (request, response) => {
-      if (!["GET", "HEAD"].includes(request.method)) return false;
-      s3.refuse(response, 403, "RequestTimeTooSkewed");
-      return true;
-    };
-    const again = await server.request(`/api/v1/runs/${run.id}/reanalyze`, { method: "POST" });
-    assert.ok(again.status < 300, again.text);
-    const asked = s3.log.length;
-    await until("S3 was asked", () => s3.log.length > asked + 4);
-    s3.instead = () => false;
-    assert.equal((await server.settled(run.id)).status, "done");
-  });
+  // What keys that ran out get is 400; to HEAD nothing else is said.
+  for (const [status, code] of /** @type {const} */ ([[403, "RequestTimeTooSkewed"],
+    [400, "ExpiredToken"]])) {
+    test(`an analysis waits while S3 refuses to give its file: ${code}`, async () => {
+      forget();
+      s3.instead = (request, response) => {
+        if (!["GET", "HEAD"].includes(request.method)) return false;
+        s3.refuse(response, status, code);
+        return true;
+      };
+      const again = await server.request(`/api/v1/runs/${run.id}/reanalyze`, { method: "POST" });
+      assert.ok(again.status < 300, again.text);
+      const asked = s3.log.length;
+      await until("S3 was asked", () => s3.log.length > asked + 4);
+      s3.instead = () => false;
+      assert.equal((await server.settled(run.id)).status, "done");
+    });
+  }
 
   test("the answer that parts were put together may get lost", async () => {
     const { files: [file] } = await generate(small_job("--ranks", "1", "--seed", "8"));
@@ -672,6 +689,26 @@ describe("files in S3", { timeout: LIMIT }, () => {
     assert.equal((await server.analyzed("parts@1", [file])).status, "done");
     s3.instead = () => false;
     assert.ok(lost >= 1);
+  });
+
+  test("parts count once they are put together, although no answer ever comes", async () => {
+    const { files: [file] } = await generate(small_job("--ranks", "1", "--seed", "10"));
+    let tries = 0;
+    s3.instead = (request, response) => {
+      const id = new URL(request.url, "http://x").searchParams.get("uploadId");
+      if (request.method !== "POST" || !id || !request.url.includes("/blobs/")) return false;
+      const open = s3.uploads.get(id);
+      if (open) {
+        s3.uploads.delete(id);
+        s3.objects.set(open.key, { data: Buffer.concat(open.parts), etag: '"x-3"', hash: open.hash,
+          time: new Date().toISOString() });
+      }
+      tries++;
+      return Boolean(response.destroy());
+    };
+    assert.equal((await server.analyzed("unheard@1", [file])).status, "done");
+    s3.instead = () => false;
+    assert.equal(tries, 4);
   });
 
   test("parts that were put together count without a word about it", async () => {
@@ -692,7 +729,8 @@ describe("files in S3", { timeout: LIMIT }, () => {
     const ours = `team/blobs/aa/${"a".repeat(64)}`;
     s3.uploads.set("old", { key: ours, parts: [], time: old });
     s3.uploads.set("new", { key: ours, parts: [], time: now });
-    const foreign = ["team/blobs/aa/x y", "team/other", `team/x&y/blobs/aa/${"a".repeat(64)}`];
+    const foreign = ["team/a", "team/b", "team/blobs/aa/x y", "team/other",
+      `team/x&y/blobs/aa/${"a".repeat(64)}`]; // the first two fill a page
     foreign.forEach((key) => s3.uploads.set(key, { key, parts: [], time: old }));
     s3.page = 2;
     await server.stop();

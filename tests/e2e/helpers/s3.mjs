@@ -130,10 +130,14 @@ class S3 {
 
   list(response, query) {
     if (query.has("uploads")) {
-      const all = [...this.uploads].map(([id, { key, time }]) =>
+      const all = [...this.uploads].filter(([, { key }]) =>
+        key.startsWith(query.get("prefix") ?? ""));
+      all.sort(([, a], [, b]) => (a.key < b.key ? -1 : Number(a.key > b.key)));
+      const rows = all.slice(0, this.page).map(([id, { key, time }]) =>
         `<Upload><Key>${in_xml(key)}</Key><UploadId>${id}</UploadId>` +
         `<Initiated>${time}</Initiated></Upload>`);
-      return response.end(`<R>${all.join("")}</R>`);
+      return response.end(`<R><IsTruncated>${all.length > this.page}</IsTruncated>` +
+        `${rows.join("")}</R>`);
     }
     const keys = [...this.objects.keys()].sort()
       .filter((key) => key.startsWith(query.get("prefix") ?? ""));
