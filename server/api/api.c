@@ -57,9 +57,9 @@ bool api_run_unchanged(const struct request *request, struct response *response,
                        const struct run *run, const char *what, uint64_t form)
 {
     form += hash_bytes(request->query_text.at, request->query_text.len);
-    return response_unchanged(request, response, "%.*s.%lld-%d-%s-%016llx", (int)run->id.len,
-                              run->id.at, (long long)run->revision, ANALYSIS_VERSION, what,
-                              (unsigned long long)form);
+    return response_data_unchanged(request, response, "%.*s.%lld-%d-%s-%016llx", (int)run->id.len,
+                                   run->id.at, (long long)run->revision, ANALYSIS_VERSION, what,
+                                   (unsigned long long)form);
 }
 
 void api_tell_storage(struct request *request, struct response *response)

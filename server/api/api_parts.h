@@ -24,7 +24,7 @@ void api_locate_run(struct request *request, struct response *response, const st
 
 // Sets the ETag of an answer made from the run's present data and this query: `what` names it,
 // `form` stands for whatever else its bytes depend on. True if the client has it already, as
-// response_unchanged.
+// response_data_unchanged.
 bool api_run_unchanged(const struct request *request, struct response *response,
                        const struct run *run, const char *what, uint64_t form);
 

@@ -2,6 +2,7 @@
 // stepscope version: the version of the program and of its analyses, and what it was built from.
 #include "server/cli/cmd.h"
 
+#include "server/base/program.h"
 #include "server/cli/options.h"
 #include "server/store/schema_data.h"
 
@@ -31,7 +32,7 @@ bool cmd_version(int argc, char **argv, struct err *err)
     }
     printf("stepscope %s (analysis version %d)\n", STEPSCOPE_VERSION, ANALYSIS_VERSION);
     printf("database schema %d\n", schema_sqlite.version);
-    printf("commit %s\n", *BUILT_FROM ? BUILT_FROM : "not recorded");
+    printf("commit %s\n", program_commit[0] ? program_commit : "not recorded");
     printf("compiler %s, glibc %d.%d; runs with glibc %s\n", COMPILER, __GLIBC__, __GLIBC_MINOR__,
            gnu_get_libc_version());
     printf("libraries %s\n", BUILT_WITH);

@@ -43,8 +43,8 @@ bool compare_get_workbook(struct request *request, struct response *response, st
         !compare_sides_find(request, response, &compared, err))
         return false;
     response->lasts = true;
-    if (response_unchanged(request, response, "c%d-%016llx-workbook", ANALYSIS_VERSION,
-                           (unsigned long long)compare_sides_hash(request, &compared)))
+    if (response_data_unchanged(request, response, "c%d-%016llx-workbook", ANALYSIS_VERSION,
+                                (unsigned long long)compare_sides_hash(request, &compared)))
         return true;
     if (!compare_sides_analyze(request, response, &compared, &comparison, err) ||
         !name_download(request, response, &compared, err))

@@ -33,8 +33,8 @@ static bool is_unchanged(const struct request *request, struct response *respons
     uint64_t hash =
         compare_sides_hash(request, &asked->compared) + export_hash(asked->table.export);
     response->lasts = is_settled(&asked->compared);
-    return response_unchanged(request, response, "c%d-%016llx", ANALYSIS_VERSION,
-                              (unsigned long long)hash);
+    return response_data_unchanged(request, response, "c%d-%016llx", ANALYSIS_VERSION,
+                                   (unsigned long long)hash);
 }
 
 static struct str download_name(struct request *request, const struct asked *asked)

@@ -2,6 +2,8 @@
 // Building answers.
 #include "server/http/response.h"
 
+#include "server/base/program.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -78,13 +80,9 @@ void response_download(struct response *response, struct arena *arena, struct st
     buf_free(&plain);
 }
 
-bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
-                        ...)
+// tag: NULL without memory for it.
+static bool has_tag(const struct request *request, struct response *response, const char *tag)
 {
-    va_list args;
-    va_start(args, fmt);
-    char *tag = format(request->arena, fmt, args);
-    va_end(args);
     char *quoted = tag ? arena_printf(request->arena, NULL, "\"%s\"", tag) : NULL;
     if (!quoted)
         return false;
@@ -93,6 +91,28 @@ bool response_unchanged(const struct request *request, struct response *response
         return false;
     response->status = 304;
     return true;
+}
+
+bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
+                        ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *tag = format(request->arena, fmt, args);
+    va_end(args);
+    return has_tag(request, response, tag);
+}
+
+bool response_data_unchanged(const struct request *request, struct response *response,
+                             const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    char *tag = format(request->arena, fmt, args);
+    va_end(args);
+    if (tag)
+        tag = arena_printf(request->arena, NULL, "%s-%s", tag, program_version);
+    return has_tag(request, response, tag);
 }
 
 bool response_refuse(struct response *response, struct err *err, struct refusal refusal,

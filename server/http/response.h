@@ -58,6 +58,10 @@ void response_download(struct response *response, struct arena *arena, struct st
 // complete (304) and the handler is done.
 bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
                         ...) PRINTF_LIKE(3, 4);
+// The same where "fmt" stands for the data of an answer that is still to be made, not for its
+// bytes: another program makes other bytes of them, and has another ETag.
+bool response_data_unchanged(const struct request *request, struct response *response,
+                             const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 // An answer's status and the word of its problem type.
 struct refusal {

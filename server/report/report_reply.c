@@ -53,8 +53,8 @@ bool report_get(struct request *request, struct response *response, struct err *
         return false;
     response->type = format->type;
     response->inline_style = format->inline_style; // also of a 304, whose policy browsers take
-    if (response_unchanged(request, response, "r%d-%016llx", ANALYSIS_VERSION,
-                           (unsigned long long)compare_sides_hash(request, &compared)))
+    if (response_data_unchanged(request, response, "r%d-%016llx", ANALYSIS_VERSION,
+                                (unsigned long long)compare_sides_hash(request, &compared)))
         return true;
     if (!write_report(request, response, &compared, format, err))
         return false;

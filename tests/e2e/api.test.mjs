@@ -211,6 +211,18 @@ test("what has not changed is answered 304 and what has changed is not", async (
   assert.notEqual(json.headers.etag, csv.headers.etag);
 });
 
+test("what is made of stored data has another tag in another program", async () => {
+  const { json: { version } } = await api("/version");
+  const run = "/runs/cuda-run@1", sides = "base=cuda-run@1&cand=rocm-run@1";
+  for (const path of [`${run}/timeline`, `${run}/events?format=chrome&rank=0`, `${run}/workbook`,
+    `${run}/kernels?format=csv`, `/compare?${sides}`, `/compare/workbook?${sides}`,
+    "/report?run=cuda-run@1"]) {
+    const { status, headers } = await api(path);
+    assert.equal(status, 200, path);
+    assert.ok(headers.etag.includes(`-${version}-`), `${path}: ${headers.etag}`);
+  }
+});
+
 test("a change needs the tag of what was seen: 428 without, 412 with an old one", async () => {
   const made = await server.send("POST", "/runs", { name: "guarded", tags: { a: "1", b: "2" } });
   assert.equal(made.status, 201, made.text);

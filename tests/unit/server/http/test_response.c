@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers are compared according to HTTP, and every error has its status.
+#include "server/base/program.h"
 #include "server/http/known_answers.h"
 #include "server/http/problem.h"
 
@@ -8,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +68,25 @@ static void a_known_etag_is_answered_304(void **state)
     assert_int_equal(response.status, 304);
     assert_false(response_unchanged(&request, &response, "v-%d", 8));
     assert_true(str_equal(response.etag, STR("\"v-8\"")));
+    arena_free(&arena);
+}
+
+static void another_programs_answer_to_the_same_data_is_not_known(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct request_header header;
+    struct response response;
+    arena_init(&arena, NULL);
+    response_init(&response);
+    struct request request = with_header(&header, "If-None-Match", "\"v-7\", \"v-7-0.0.1-\"");
+    request.arena = &arena;
+    assert_false(response_data_unchanged(&request, &response, "v-%d", 7));
+    assert_non_null(strstr(response.etag.at, program_version));
+    request = with_header(&header, "If-None-Match", response.etag.at);
+    request.arena = &arena;
+    assert_true(response_data_unchanged(&request, &response, "v-%d", 7));
+    assert_int_equal(response.status, 304);
     arena_free(&arena);
 }
 
@@ -384,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_word_is_accepted_unless_its_weight_is_zero),
         cmocka_unit_test(etags_are_found_in_lists),
         cmocka_unit_test(a_known_etag_is_answered_304),
+        cmocka_unit_test(another_programs_answer_to_the_same_data_is_not_known),
         cmocka_unit_test(an_etag_holds_for_its_address_while_the_store_is_unchanged),
         cmocka_unit_test(a_header_of_the_moment_is_not_kept),
         cmocka_unit_test(a_kept_answer_is_given_to_those_with_the_same_rights),
