@@ -6,8 +6,10 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -305,6 +307,8 @@ static void close_file(struct db *db, bool flush)
         sqlite3_db_config(file->at, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     db_sqlite_kept_free(&file->kept);
     sqlite3_close(file->at);
+    if (file->folder_fd >= 0)
+        close(file->folder_fd);
     free(file);
 }
 
@@ -319,6 +323,7 @@ struct db *db_sqlite_connect(const char *path, enum db_access access, const stru
     }
     file->db.kind = &db_sqlite;
     file->was_unclean = file_bytes(path, "-wal") > 0;
+    file->folder_fd = -1;
     memcpy(file->path, path, len);
     if (watch)
         file->watch = *watch;
@@ -328,11 +333,24 @@ struct db *db_sqlite_connect(const char *path, enum db_access access, const stru
     return NULL;
 }
 
+static int open_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096];
+    int len = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
+                       slash ? path : ".");
+    bool ok = len > 0 && (size_t)len < sizeof folder;
+    return ok ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
 static struct db *open_file(const char *path, enum db_access access, const struct db_watch *watch,
                             struct err *err)
 {
     struct db *db = db_sqlite_connect(path, access, watch, err);
-    if (!db || access == DB_READ || configure_writer(db_sqlite_of(db), err))
+    if (!db || access == DB_READ)
+        return db;
+    db_sqlite_of(db)->folder_fd = open_folder(path);
+    if (configure_writer(db_sqlite_of(db), err))
         return db;
     close_file(db, true);
     return NULL;
@@ -350,6 +368,28 @@ static bool is_there(const char *path)
 
 // --- transactions -------------------------------------------------------------------------------
 
+// Transactions that write, and checkpoints, exclude each other over all processes, as a command may
+// write beside a service: SQLite before 3.51.3 (3.50.7, 3.44.6) may lose what one connection
+// commits while another one begins a checkpoint (sqlite.org/wal.html#walresetbug). The lock is on
+// the folder, whose owner matters to nobody; a file system without such locks has none.
+static bool take_turn(const struct db_sqlite_file *file, int most_ms)
+{
+    for (int waited = 0; flock(file->folder_fd, LOCK_EX | LOCK_NB) != 0; waited += RETRY_MS) {
+        if (errno != EWOULDBLOCK)
+            return true;
+        if (waited >= most_ms)
+            return false;
+        sqlite3_sleep(RETRY_MS);
+    }
+    return true;
+}
+
+static void give_turn(const struct db_sqlite_file *file)
+{
+    if (file->folder_fd >= 0)
+        (void)flock(file->folder_fd, LOCK_UN);
+}
+
 static int is_late(void *context)
 {
     const struct db_sqlite_file *file = context;
@@ -358,7 +398,15 @@ static int is_late(void *context)
 
 static bool begin(struct db *db, enum db_access access, struct err *err)
 {
-    return sql_execute(db, access == DB_READ ? "BEGIN" : "BEGIN IMMEDIATE", err);
+    const struct db_sqlite_file *file = db_sqlite_of(db);
+    if (access == DB_READ)
+        return sql_execute(db, "BEGIN", err);
+    if (!take_turn(file, BUSY_MS))
+        return err_set(err, ERR_BUSY, "database: database is locked");
+    bool ok = sql_execute(db, "BEGIN IMMEDIATE", err);
+    if (!ok)
+        give_turn(file);
+    return ok;
 }
 
 static void limit_time(struct db *db, int64_t deadline_ns)
@@ -368,21 +416,25 @@ static void limit_time(struct db *db, int64_t deadline_ns)
     sqlite3_progress_handler(file->at, deadline_ns ? LOOK_AT_CLOCK_OPS : 0, is_late, file);
 }
 
+// If it fails the transaction goes on. A checkpoint is made within it.
 static bool commit(struct db *db, struct err *err)
 {
     bool ok = sql_execute(db, "COMMIT", err);
     limit_time(db, 0);
+    if (ok)
+        give_turn(db_sqlite_of(db));
     return ok;
 }
 
 static void rollback(struct db *db)
 {
     limit_time(db, 0); // a transaction past its deadline must still be able to end
-    if (sqlite3_get_autocommit(db_sqlite_of(db)->at))
-        return; // some failures roll back by themselves
-    bool is_rolled_back = sql_execute(db, "ROLLBACK", NULL);
-    assert(is_rolled_back);
-    (void)is_rolled_back;
+    // Some failures roll back by themselves.
+    bool is_over =
+        sqlite3_get_autocommit(db_sqlite_of(db)->at) || sql_execute(db, "ROLLBACK", NULL);
+    assert(is_over);
+    (void)is_over;
+    give_turn(db_sqlite_of(db));
 }
 
 // --- care ---------------------------------------------------------------------------------------
@@ -415,10 +467,14 @@ static struct db_sizes sizes(const struct db *db)
 static bool empty_log(struct db *db, bool *done, struct err *err)
 {
     struct db_sqlite_file *file = db_sqlite_of(db);
+    *done = false;
+    if (!take_turn(file, 0))
+        return true;
     sqlite3_busy_timeout(file->at, 0); // other writers must not wait for readers
     int rc = sqlite3_wal_checkpoint_v2(file->at, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
     report_trouble(file, sqlite3_extended_errcode(file->at));
     sqlite3_busy_timeout(file->at, BUSY_MS);
+    give_turn(file);
     *done = rc == SQLITE_OK;
     return *done || rc == SQLITE_BUSY ||
            err_set(err, ERR_IO, "the database's log cannot be emptied: %s", sqlite3_errstr(rc));

@@ -13,6 +13,7 @@ struct db_sqlite_file {
     struct db_watch watch;
     int64_t deadline_ns; // of the reading transaction, 0: none
     bool was_unclean;
+    int folder_fd; // of a writer, -1: none; who writes holds a lock on it
     char path[];
 };
 

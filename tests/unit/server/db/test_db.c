@@ -7,8 +7,10 @@
 #include "server/db/db_notice.h"
 #include "tests/unit/folder.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -267,6 +269,41 @@ static void a_failure_leaves_plans_that_can_be_replaced(void **state)
     assert_true(end(f, true));
 }
 
+static bool is_locked(int folder)
+{
+    bool is_free = flock(folder, LOCK_EX | LOCK_NB) == 0;
+    if (is_free)
+        flock(folder, LOCK_UN);
+    return !is_free;
+}
+
+// Of another process, such as a command beside the service.
+static void a_checkpoint_waits_for_who_writes(void **state)
+{
+    struct fixture *f = *state;
+    if (f->kind != &db_sqlite)
+        skip();
+    bool done = true;
+    int folder = open(f->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(begin(f));
+    insert(f, 1, STR("one"));
+    assert_true(is_locked(folder));
+    assert_true(end(f, true));
+    assert_false(is_locked(folder));
+    assert_true(begin(f));
+    assert_true(is_locked(folder));
+    assert_false(end(f, false));
+    assert_int_equal(flock(folder, LOCK_EX | LOCK_NB), 0);
+    assert_true(f->kind->empty_log(f->db, &done, &f->err));
+    assert_false(done);
+    assert_true(f->kind->sizes(f->db).log_bytes > 0);
+    assert_false(begin(f)); // it has waited for a while
+    assert_int_equal(f->err.code, ERR_BUSY);
+    close(folder);
+    assert_true(f->kind->empty_log(f->db, &done, &f->err));
+    assert_true(done);
+}
+
 static void a_reader_sees_what_was_committed(void **state)
 {
     struct fixture *f = *state;
@@ -390,6 +427,7 @@ int main(void)
         TEST(more_may_be_answered_later_than_are_on_their_way),
         TEST(nothing_stays_if_the_connection_ends_before_the_answers),
         TEST(a_failure_leaves_plans_that_can_be_replaced),
+        TEST(a_checkpoint_waits_for_who_writes),
         TEST(a_reader_sees_what_was_committed),
         TEST(a_read_ends_at_its_deadline),
         TEST(a_copy_is_whole_and_sound),
