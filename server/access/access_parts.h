@@ -34,9 +34,8 @@ MUST_CHECK bool access_know(struct request *request, const struct token *token, 
 MUST_CHECK bool access_count_failure(struct request *request, struct response *response,
                                      const char *why, struct err *err);
 
-// Finds the request's session; leaves request->who unchanged if there is none, which counts as a
-// failure if one was named. Fails with 403 if another site may have made the browser send it, with
-// 429 after too many failures.
+// Finds the request's session; leaves request->who unchanged if there is none. Fails with 403 if
+// another site may have made the browser send it.
 MUST_CHECK bool access_read_session(struct request *request, struct response *response,
                                     struct err *err);
 

@@ -15,7 +15,23 @@ static struct str trim(struct str text)
     return text;
 }
 
-// The last entry is what the proxy itself has seen; everything before it is hearsay.
+// "203.0.113.9:51234" or "[2001:db8::7]:443" without the port and the brackets.
+static struct str without_port(struct str hop)
+{
+    if (hop.len == 0)
+        return hop;
+    bool is_bracketed = hop.at[0] == '[';
+    struct str rest = {hop.at + is_bracketed, hop.len - is_bracketed};
+    size_t end = str_find(rest, is_bracketed ? STR("]") : STR(":"));
+    if (end == SIZE_MAX)
+        return hop;
+    bool is_v6 = !is_bracketed && str_find((struct str){rest.at + end + 1, rest.len - end - 1},
+                                           STR(":")) != SIZE_MAX;
+    return is_v6 ? hop : (struct str){rest.at, end};
+}
+
+// The last entry is what the proxy itself has seen; everything before it is hearsay. Some proxies
+// add a line of their own.
 static struct str last_hop(const struct request *request)
 {
     struct str hops = {NULL, 0};
@@ -24,8 +40,8 @@ static struct str last_hop(const struct request *request)
             hops = request->headers[i].value;
     for (size_t i = hops.len; i-- > 0;)
         if (hops.at[i] == ',')
-            return trim((struct str){hops.at + i + 1, hops.len - i - 1});
-    return trim(hops);
+            return without_port(trim((struct str){hops.at + i + 1, hops.len - i - 1}));
+    return without_port(trim(hops));
 }
 
 static bool is_passed_on(const struct request *request)

@@ -29,7 +29,7 @@ static const struct {
     [METRIC_JOBS_CANCELLED] = {"jobs_cancelled_total", "Cancelled jobs.", 1},
     [METRIC_PARSE_BYTES] = {"parse_bytes_total", "Bytes of trace text read by jobs.", 1},
     [METRIC_PARSE_NS] = {"parse_seconds_total", "Time spent reading them.", NS_PER_S},
-    [METRIC_AUTH_FAILURES] = {"auth_failures_total", "Unknown tokens and sessions.", 1},
+    [METRIC_AUTH_FAILURES] = {"auth_failures_total", "Unknown tokens and failed sign-ins.", 1},
     [METRIC_SCRUB_BLOBS] = {"scrub_blobs_total", "Stored files verified.", 1},
     [METRIC_SCRUB_DAMAGED] = {"scrub_damaged_total", "Stored files found to be damaged.", 1},
     [METRIC_INTEGRITY_FAILURES] = {"integrity_failures_total",

@@ -7,12 +7,11 @@
 // Headers that would be ambiguous if given twice.
 static bool check_single(const struct request *request, struct response *response, struct err *err)
 {
-    static const char *const names[] = {"Authorization",   "Content-Type",    "Content-Encoding",
-                                        "Content-Range",   "Expect",          "Idempotency-Key",
-                                        "If-Range",        "Origin",          "Range",
-                                        "Sec-Fetch-Site",  "Tus-Resumable",   "Upload-Checksum",
-                                        "Upload-Length",   "Upload-Offset",   "Upload-Metadata",
-                                        "X-Forwarded-For", "X-Forwarded-User"};
+    static const char *const names[] = {
+        "Authorization", "Content-Type",    "Content-Encoding", "Content-Range",
+        "Expect",        "Idempotency-Key", "If-Range",         "Origin",
+        "Range",         "Sec-Fetch-Site",  "Tus-Resumable",    "Upload-Checksum",
+        "Upload-Length", "Upload-Offset",   "Upload-Metadata",  "X-Forwarded-User"};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (request_header_count(request, names[i]) > 1)
             return response_refuse(response, err, (struct refusal){400, "header-twice"},

@@ -139,6 +139,7 @@ static void headers_that_may_come_once_come_once(void **state)
         assert_int_equal(with(once[i], once[i]), 400);
     }
     assert_int_equal(with("Accept: a/b", "Accept: c/d"), 0);
+    assert_int_equal(with("X-Forwarded-For: 10.0.0.1", "X-Forwarded-For: 10.0.0.2"), 0);
 }
 
 static void changes_sent_by_pages_of_other_sites_are_refused(void **state)
