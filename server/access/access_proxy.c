@@ -31,7 +31,7 @@ static struct str without_port(struct str hop)
 }
 
 // The last entry is what the proxy itself has seen; everything before it is hearsay. Some proxies
-// add a line of their own.
+// add another line.
 static struct str last_hop(const struct request *request)
 {
     struct str hops = {NULL, 0};

@@ -15,5 +15,5 @@ endforeach()
 string(REGEX REPLACE "^ (.*),$" "\\1" built_with "${built_with}")
 set_source_files_properties(server/cli/cmd_version.c PROPERTIES COMPILE_DEFINITIONS
   "BUILT_WITH=\"${built_with}\"")
-set_source_files_properties(server/base/program.c PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(server/base/program_version.c PROPERTIES COMPILE_DEFINITIONS
   "BUILT_FROM=\"${STEPSCOPE_COMMIT}\"")

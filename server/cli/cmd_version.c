@@ -2,7 +2,7 @@
 // stepscope version: the version of the program and of its analyses, and what it was built from.
 #include "server/cli/cmd.h"
 
-#include "server/base/program.h"
+#include "server/base/program_version.h"
 #include "server/cli/options.h"
 #include "server/store/schema_data.h"
 

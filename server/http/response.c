@@ -2,7 +2,7 @@
 // Building answers.
 #include "server/http/response.h"
 
-#include "server/base/program.h"
+#include "server/base/program_version.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -501,7 +501,7 @@ static void the_last_hop_counts_however_proxies_write_it(void **state)
     const struct {
         const char *first, *last, *peer;
     } cases[] = {
-        {"6.6.6.6", "10.1.2.3", "10.1.2.3"}, // a line of its own
+        {"6.6.6.6", "10.1.2.3", "10.1.2.3"}, // two lines
         {NULL, "6.6.6.6:1, 203.0.113.9:51234", "203.0.113.9"},
         {NULL, "[2001:db8::7]:443", "2001:db8::7"},
         {NULL, "[2001:db8::7]", "2001:db8::7"},

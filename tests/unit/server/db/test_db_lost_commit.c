@@ -148,7 +148,7 @@ static void a_number_that_was_given_again_proves_nothing(void **state)
 }
 
 // As above, before anyone else writes.
-static void a_number_that_is_not_given_any_more_is_nobodys(void **state)
+static void a_number_that_was_not_given_again_is_nobodys(void **state)
 {
     struct fixture *f = *state;
     if (f->kind != &db_postgres)
@@ -185,7 +185,7 @@ int main(void)
         TEST(what_was_committed_is_stored_although_the_answer_is_lost),
         TEST(what_does_not_arrive_changes_nothing),
         TEST(a_number_that_was_given_again_proves_nothing),
-        TEST(a_number_that_is_not_given_any_more_is_nobodys),
+        TEST(a_number_that_was_not_given_again_is_nobodys),
         TEST(marks_of_connections_that_ended_are_forgotten),
     };
     return run_on_each_kind(tests);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers are compared according to HTTP, and every error has its status.
-#include "server/base/program.h"
+#include "server/base/program_version.h"
 #include "server/http/known_answers.h"
 #include "server/http/problem.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/base/program.h"
+#include "server/base/program_version.h"
 
 const char *const program_commit = BUILT_FROM;
 const char *const program_version = STEPSCOPE_VERSION "-" BUILT_FROM;
