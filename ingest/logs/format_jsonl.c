@@ -19,8 +19,10 @@ enum { LINES_BETWEEN = 1024, MOST_DEPTH = 4, MOST_NAME = 256 };
 // since the start as "0:01:10".
 #define LLAMA_FACTORY_STEP "current_steps"
 
-static const char *const step_keys[] = {"step",      "_step",    "global_step",
-                                        "iteration", SWIFT_STEP, LLAMA_FACTORY_STEP};
+// W&B counts calls as "_step", which are steps only where nothing else numbers them.
+static const char *const step_keys[] = {
+    "train/global_step", "trainer/global_step", "step", "global_step", "_step", "iteration",
+    SWIFT_STEP,          LLAMA_FACTORY_STEP};
 static const char *const time_keys[] = {"_timestamp", "timestamp", "wall_time"};
 
 #define COUNT_OF(names)      (sizeof(names) / sizeof *(names))
@@ -46,6 +48,8 @@ struct about {
     bool texts;         // the step is a number in quotes, as others are then
     int64_t elapsed_s;  // -1 unknown
     bool whole;         // it ends as an object does
+    bool sums_up;       // the trainer's last line, whose loss is the mean of the job
+    bool has_loss;
 };
 
 // Of the latest line that has an elapsed time.
@@ -96,6 +100,8 @@ static void note_about(struct about *about, struct str key, const struct json_li
     about->per_gpu = about->per_gpu || str_equal(key, STR("tps_per_gpu"));
     about->timed = about->timed || str_equal(key, STR("data_time"));
     about->trains = about->trains || str_equal(key, STR("lr"));
+    about->has_loss = about->has_loss || str_equal(key, STR("loss"));
+    about->sums_up = about->sums_up || str_equal(key, STR("train_runtime"));
 }
 
 static struct about about_line(struct str text)
@@ -112,6 +118,7 @@ static struct about about_line(struct str text)
             note_about(&about, key, &value);
     struct str rest = log_trim(line.rest);
     about.whole = rest.len && *rest.at == '}';
+    about.sums_up = about.sums_up && !about.has_loss;
     return about;
 }
 
@@ -125,6 +132,8 @@ static bool take_number(const struct format_input *input, const struct about *ab
                         struct metric_scalar *scalar, struct err *err)
 {
     struct metric_value value = {scalar->name, "simple_value", about->step, scalar->number};
+    if (about->sums_up)
+        return metric_book_add(input->evidence, &value, err);
     if (about->per_gpu && str_equal(scalar->name, STR("tps")))
         scalar->name = STR(METRIC_JOB_TOKENS);
     if (about->timed && about->trains && str_equal(scalar->name, STR("time")))

@@ -11,7 +11,10 @@
 
 enum { ROWS_BETWEEN = 1024, MOST_COLUMNS = 256, MOST_NAME = 96 };
 
-static const char *const step_names[] = {"step", "_step", "global_step", "Step", "iteration"};
+// W&B counts calls as "_step", which are steps only where nothing else numbers them.
+static const char *const step_names[] = {
+    "train/global_step", "trainer/global_step", "step", "global_step", "_step", "Step",
+    "iteration"};
 static const char *const time_names[] = {"_timestamp", "timestamp", "wall_time", "created_at"};
 enum {
     STEP_NAMES = sizeof step_names / sizeof *step_names,

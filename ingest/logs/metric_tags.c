@@ -6,6 +6,9 @@
 #define GIB     0x1p30
 #define PERCENT 0.01
 
+#define END_TO_END "time_metrics/end_to_end(s)"
+#define THROUGHPUT "throughput"
+
 #define TAG(text, of, scale)                        \
     {                                               \
         {"" text, sizeof text - 1}, LOG_##of, scale \
@@ -20,7 +23,7 @@ static const struct {
     TAG("loss_metrics/global_avg_loss", LOSS, 1),
     TAG("throughput(tps)", TOKENS_PER_S, 1),
     TAG("mfu(%)", MFU, PERCENT),
-    TAG("time_metrics/end_to_end(s)", STEP_S, 1),
+    TAG(END_TO_END, STEP_S, 1),
     TAG("memory/max_reserved(GiB)", MEMORY_BYTES, GIB),
     TAG("tflops", TFLOPS, 1),
     TAG("tps", TOKENS_PER_S, 1),
@@ -31,7 +34,7 @@ static const struct {
     TAG("learning-rate", LEARNING_RATE, 1),
     TAG("batch-size", GLOBAL_BATCH, 1),
     TAG("iteration-time", STEP_S, 1),
-    TAG("throughput", TFLOPS, 1),
+    TAG(THROUGHPUT, TFLOPS, 1),
     TAG("mem-reserved-bytes", MEMORY_BYTES, 1),
     TAG("power/gpu", POWER_W, 1),
     // NeMo
@@ -102,6 +105,43 @@ static struct log_step *find_step(struct log_book *book, const struct metric_sca
     return NULL;
 }
 
+// The last step of a name; -1: none so far.
+static int64_t last_step_of(const struct metric_book *metrics, struct str name)
+{
+    for (size_t i = 0; i < metrics->series_count; i++)
+        if (str_equal(metrics->series[i].name, name))
+            return metrics->series[i].last_step;
+    return -1;
+}
+
+// torchtitan divides the time since its last line or validation by the steps between two lines,
+// which are more than were in it after the start, and after a validation between them.
+static bool take_end_to_end(const struct evidence *evidence, struct metric_scalar *scalar)
+{
+    const struct log_book *book = &evidence->log;
+    size_t lines = book->step_count;
+    lines -= lines && book->steps[lines - 1].step == scalar->step;
+    int64_t before = lines > 1 ? book->steps[lines - 1].step : INT64_MAX;
+    int64_t validated = last_step_of(&evidence->metrics, STR("validation_metrics/loss"));
+    if (before >= scalar->step || validated >= scalar->step)
+        return false;
+    if (validated > before)
+        scalar->number *= (double)(scalar->step - before) / (double)(scalar->step - validated);
+    return true;
+}
+
+// Whether it is what the tag says. A throughput may be of anything: of Megatron-LM it follows the
+// time of the step.
+static bool is_sure(struct evidence *evidence, struct metric_scalar *scalar)
+{
+    if (str_equal(scalar->name, STR(END_TO_END)))
+        return take_end_to_end(evidence, scalar);
+    if (!str_equal(scalar->name, STR(THROUGHPUT)))
+        return true;
+    const struct log_step *step = find_step(&evidence->log, scalar, LOG_TFLOPS);
+    return step && log_step_has(step, LOG_STEP_S);
+}
+
 static void set(struct log_step *step, size_t tag, double number)
 {
     // A share, or per cent of it: a use of more than 100 % or less than 1.5 % is unlikely.
@@ -110,11 +150,13 @@ static void set(struct log_step *step, size_t tag, double number)
     log_step_set(step, tags[tag].value, number * tags[tag].scale);
 }
 
-bool metric_take(struct evidence *evidence, const struct metric_scalar *scalar, const char *writer,
+bool metric_take(struct evidence *evidence, const struct metric_scalar *written, const char *writer,
                  struct err *err)
 {
+    struct metric_scalar sure = *written;
+    const struct metric_scalar *scalar = &sure;
     size_t tag = tag_of(scalar->name);
-    if (tag == TAGS || scalar->step < 0)
+    if (tag == TAGS || scalar->step < 0 || !is_sure(evidence, &sure))
         return true;
     struct log_step *step = find_step(&evidence->log, scalar, tags[tag].value);
     if (step) {

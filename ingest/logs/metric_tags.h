@@ -21,7 +21,7 @@ struct metric_scalar {
 
 // Adds it to its step in the log book, whose values may come one by one; nothing if the name is not
 // that of a figure.
-MUST_CHECK bool metric_take(struct evidence *evidence, const struct metric_scalar *scalar,
+MUST_CHECK bool metric_take(struct evidence *evidence, const struct metric_scalar *written,
                             const char *writer, struct err *err);
 
 #endif

@@ -150,6 +150,78 @@ static void steps_that_go_back_are_new_ones(void **state)
     assert_step(2, 1, LOG_LOSS, 2.5);
 }
 
+// Of Hugging Face's callback: each call is a "_step", also that of an evaluation.
+static void calls_of_wandb_are_no_steps(void **state)
+{
+    (void)state;
+    read_all("jsonl",
+             STR("{\"_step\":0,\"train/loss\":2.5,\"train/epoch\":0.1,\"train/global_step\":10}\n"
+                 "{\"_step\":1,\"eval/loss\":2.25,\"train/epoch\":0.1,\"train/global_step\":10}\n"
+                 "{\"_step\":2,\"train/loss\":2,\"train/epoch\":0.2,\"train/global_step\":20}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 10, LOG_EPOCH, 0.1);
+    assert_step(1, 20, LOG_LOSS, 2);
+}
+
+static void calls_of_wandb_are_no_steps_of_a_table(void **state)
+{
+    (void)state;
+    read_all("metrics-csv", STR("_step,train_loss,trainer/global_step\n0,2.5,49\n1,2,99\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 49, LOG_LOSS, 2.5);
+    assert_step(1, 99, LOG_LOSS, 2);
+}
+
+static void steps_of_torchtune_go_before_calls(void **state)
+{
+    (void)state;
+    read_all("jsonl", STR("{\"_step\": 3, \"loss\": 2.5, \"global_step\": 40}\n"));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_step(0, 40, LOG_LOSS, 2.5);
+}
+
+// As ms-swift appends it: the mean loss of all steps.
+static void what_sums_up_a_job_is_no_step(void **state)
+{
+    (void)state;
+    read_all("jsonl", STR("{\"loss\": 1.5, \"epoch\": 0.5, \"global_step/max_steps\": \"5/10\"}\n"
+                          "{\"loss\": 0.5, \"epoch\": 1.0, \"global_step/max_steps\": \"10/10\", "
+                          "\"train_runtime\": 118.5}\n"
+                          "{\"train_runtime\": 118.5, \"train_loss\": 0.75, \"epoch\": 1.0, "
+                          "\"global_step/max_steps\": \"10/10\"}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(1, 10, LOG_LOSS, 0.5);
+    assert_step(1, 10, LOG_RUN_S, 118.5);
+    assert_true(series_of("train_loss")->last == 0.75);
+}
+
+static void a_throughput_is_of_operations_where_megatron_writes_it(void **state)
+{
+    (void)state;
+    read_all("jsonl", STR("{\"step\": 1, \"lm loss\": 2.5, \"iteration-time\": 0.5, "
+                          "\"throughput\": 400}\n"
+                          "{\"step\": 2, \"loss\": 2.5, \"throughput\": 82.5}\n"));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_step(0, 1, LOG_TFLOPS, 400);
+    assert_false(log_step_has(&evidence.log.steps[1], LOG_TFLOPS));
+}
+
+#define TITAN(step)     "{\"step\": " step ", \"tps\": 100, \"time_metrics/end_to_end(s)\": 0.5}\n"
+#define VALIDATED(step) "{\"step\": " step ", \"validation_metrics/loss\": 3}\n"
+
+// Ten steps between two lines, by which their time is divided, and validations after every fifth.
+static void times_of_torchtitan_are_of_the_steps_since_a_validation(void **state)
+{
+    (void)state;
+    read_all("jsonl",
+             STR(TITAN("1") TITAN("10") VALIDATED("10") TITAN("20") VALIDATED("25") TITAN("30")));
+    assert_int_equal(evidence.log.step_count, 4);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_STEP_S)); // of one step
+    assert_false(log_step_has(&evidence.log.steps[1], LOG_STEP_S)); // of nine
+    assert_step(2, 20, LOG_STEP_S, 0.5);
+    assert_step(3, 30, LOG_STEP_S, 1);
+}
+
 static void llama_factory_has_times_since_its_start(void **state)
 {
     (void)state;
@@ -481,6 +553,12 @@ static void zeros_end_the_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(calls_of_wandb_are_no_steps),
+        TEST(calls_of_wandb_are_no_steps_of_a_table),
+        TEST(steps_of_torchtune_go_before_calls),
+        TEST(what_sums_up_a_job_is_no_step),
+        TEST(a_throughput_is_of_operations_where_megatron_writes_it),
+        TEST(times_of_torchtitan_are_of_the_steps_since_a_validation),
         TEST(llama_factory_has_times_since_its_start),
         TEST(lines_with_a_step_are_metrics),
         TEST(tokens_of_the_job_are_not_those_of_a_gpu),
