@@ -10,7 +10,7 @@ enum { MOST_RANKS = 1024, MOST_WARM_UP = 10 };
 
 struct rank_lines {
     int64_t rank;
-    size_t lines;
+    size_t lines, losses;
 };
 
 static struct rank_lines *find_rank(struct rank_lines *ranks, size_t count, int64_t rank)
@@ -21,7 +21,13 @@ static struct rank_lines *find_rank(struct rank_lines *ranks, size_t count, int6
     return NULL;
 }
 
-// The rank that printed the most steps, the first of several.
+// Of a pipeline only the last stage may know the loss.
+static bool printed_more(const struct rank_lines *a, const struct rank_lines *b)
+{
+    return a->lines > b->lines || (a->lines == b->lines && a->losses > b->losses);
+}
+
+// The rank that printed the most steps, of several the one with the most losses, else the first.
 static bool main_rank(const struct log_book *book, struct arena *arena, int64_t *rank,
                       struct err *err)
 {
@@ -33,12 +39,14 @@ static bool main_rank(const struct log_book *book, struct arena *arena, int64_t 
             found = &ranks[count++];
             found->rank = book->steps[i].rank;
         }
-        if (found)
+        if (found) {
             found->lines++;
+            found->losses += log_step_has(&book->steps[i], LOG_LOSS);
+        }
     }
     size_t most = 0;
     for (size_t i = 1; i < count; i++)
-        most = ranks[i].lines > ranks[most].lines ? i : most;
+        most = printed_more(&ranks[i], &ranks[most]) ? i : most;
     *rank = count ? ranks[most].rank : -1;
     return ranks;
 }

@@ -4,6 +4,7 @@
 #include "ingest/source/format.h"
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/log_figures.h"
+#include "ingest/logs/log_has_step.h"
 #include "ingest/logs/log_reader.h"
 #include "ingest/source/evidence_count.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A log of Megatron-LM or HF Trainer that was copied from a terminal, which broke its long lines at
 // its width, also within words: each step's line is whole again. Other lines stay as they are.
-#include "ingest/logs/log_reader.h"
+#include "ingest/logs/log_has_step.h"
 #include "ingest/logs/log_rewriter.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/source/format.h"

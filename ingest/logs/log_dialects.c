@@ -48,6 +48,7 @@ const struct log_dialect log_dialects[] = {
      .source = "deepspeed",
      .mark = "SamplesPerSec=",
      .steps = {"global_step=", "/"},
+     .timer = true,
      .style = LOG_EQUALS,
      .needs = BIT(LOG_MEAN_SAMPLES_PER_S),
      FIELDS(deepspeed)},

@@ -10,6 +10,7 @@
 #include "ingest/logs/log_refusals.h"
 #include "ingest/logs/log_settings.h"
 #include "ingest/logs/log_text.h"
+#include "ingest/logs/log_timer.h"
 #include "ingest/ncu/ncu_says.h"
 #include "ingest/source/lines.h"
 
@@ -42,6 +43,7 @@ struct log_reader {
     const struct log_dialect *block; // whose lines may follow
     size_t block_lines;
     struct log_mlperf mlperf;
+    struct log_timer timer;
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t dicts[2];    // the numbers of the last two steps that a bar numbers; LOG_NO_STEP
     int64_t memory_step; // of the memory of a step that is still to come
@@ -266,6 +268,36 @@ static void renew(struct log_step *last, const struct log_step *step)
     *last = newer;
 }
 
+// The lines of the timer that came before another said that its numbers are no steps.
+static void drop_timer(struct log_reader *reader, const struct log_step *step)
+{
+    const uint32_t figures =
+        1u << LOG_MEAN_SAMPLES_PER_S | 1u << LOG_SAMPLES_PER_S | 1u << LOG_MEMORY_BYTES;
+    struct log_book *book = &reader->evidence->log;
+    for (const struct log_step *last; (last = last_step(reader)); book->step_count--)
+        if (!log_step_has(last, LOG_MEAN_SAMPLES_PER_S) || (last->has & ~figures) || last->more ||
+            !may_be_same_rank(last, step))
+            return;
+}
+
+// Whether the numbers of the timer are no steps: its figures are then of the line before.
+static bool take_timer(struct log_reader *reader, const struct log_dialect *dialect,
+                       const struct log_step *step)
+{
+    struct log_step *last = last_step(reader);
+    if (dialect->timer)
+        log_timer_counts(&reader->timer, step);
+    else if (log_timer_others(&reader->timer, step))
+        drop_timer(reader, step);
+    if (!dialect->timer || !reader->timer.own)
+        return false;
+    if (last && may_be_same_rank(last, step)) {
+        log_step_fill(last, step);
+        reader->minor = false;
+    }
+    return true;
+}
+
 static bool add_step(struct log_reader *reader, const struct log_dialect *dialect,
                      const struct found *found, struct log_step *step, struct err *err)
 {
@@ -279,6 +311,9 @@ static bool add_step(struct log_reader *reader, const struct log_dialect *dialec
     bool again = dict && is_dict_again(found, last, step);
     if (dict && !again)
         number_dict(reader, found, step);
+    if (take_timer(reader, dialect, step))
+        return true;
+    last = last_step(reader);
     take_memory(reader, step);
     if (!last || !last->has)
         reader->evidence->source = str_of(dialect->source);
@@ -744,6 +779,7 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .event_pos = NO_POS,
                                 .memory_step = LOG_NO_STEP,
                                 .mlperf = {.eval_ns = LOG_NO_TIME},
+                                .timer = {LOG_NO_STEP, LOG_NO_STEP, false},
                                 .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
     const char *of_ncu = ncu_refusal_of(input->head); // which reading may overwrite
     const char *refusal = of_ncu ? of_ncu : log_refusal_of(input->head);
@@ -754,39 +790,4 @@ bool log_read(const struct format_input *input, struct err *err)
     drop_empty(&input->evidence->log);
     return input->evidence->log.step_count || has_news(&input->evidence->log) ||
            refuse(printed, refusal, err);
-}
-
-// Marks the dialects whose lines may be in a text; false: none. Colors may be within a mark.
-static bool mark_dialects(struct str text, bool *may_be)
-{
-    bool any = false, colored = text.len && memchr(text.at, '\x1b', text.len);
-    for (size_t i = 0; i < log_dialect_count; i++) {
-        may_be[i] = !log_dialects[i].heads &&
-                    (colored || str_find(text, str_of(log_dialects[i].mark)) != SIZE_MAX);
-        any = any || may_be[i];
-    }
-    return any;
-}
-
-bool log_has_step(struct str text)
-{
-    struct log_hints hints = {0};
-    struct log_step step;
-    char room[FORMAT_HEAD_BYTES];
-    bool utc, may_be[LOG_MOST_MARKS];
-    if (!mark_dialects(text, may_be))
-        return false;
-    for (const char *end; text.len; text = log_from(text, (size_t)(end - text.at) + 1)) {
-        end = memchr(text.at, '\n', text.len);
-        struct str line = {text.at, end ? (size_t)(end - text.at) : text.len};
-        struct log_written plain = {log_uncolored(line, room, sizeof room), end};
-        for (size_t i = 0; i < log_dialect_count; i++)
-            if (may_be[i] && str_find(plain.text, str_of(log_dialects[i].mark)) != SIZE_MAX &&
-                (log_dialects[i].records ||
-                 log_dialect_read(&log_dialects[i], &plain, &hints, &step, &utc)))
-                return true;
-        if (!end)
-            break;
-    }
-    return false;
 }

@@ -8,7 +8,4 @@
 // False with ERR_FORMAT if there is no step.
 MUST_CHECK bool log_read(const struct format_input *input, struct err *err);
 
-// Whether a step is in the text, whose last line may be cut.
-bool log_has_step(struct str text);
-
 #endif

@@ -103,6 +103,22 @@ static void lines_of_several_ranks_are_one_step(void **state)
     assert_int_equal(figure(f, LOGS_MEMORY_BYTES), 103); // of another rank
 }
 
+// The last stage of a pipeline, after the first has printed as many steps.
+static void of_ranks_with_as_many_steps_the_one_with_a_loss_counts(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 3; step++)
+        for (int64_t rank = 0; rank < 2; rank++) {
+            struct log_step printed = step_of(step, 1, 5);
+            printed.rank = rank;
+            if (!rank)
+                printed.has &= ~(1u << LOG_LOSS);
+            print_step(f, printed);
+        }
+    assert_int_equal(figure(f, LOGS_STEPS), 3);
+    assert_true(table_f64(table_named(f, "logs"), 0, LOGS_LAST_LOSS, 0) == 5);
+}
+
 static void holes_in_the_file_are_said(void **state)
 {
     struct fixture *f = *state;
@@ -486,6 +502,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(lines_of_several_ranks_are_one_step),
+        TEST(of_ranks_with_as_many_steps_the_one_with_a_loss_counts),
         TEST(holes_in_the_file_are_said),
         TEST(lines_of_two_parts_of_a_job_are_one_step),
         TEST(times_far_apart_are_no_step_times),
