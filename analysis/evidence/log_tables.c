@@ -239,6 +239,7 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
         unsigned column;
         enum log_value value;
     } medians[] = {{LOGS_TOKENS_PER_S, LOG_TOKENS_PER_S},
+                   {LOGS_JOB_TOKENS_PER_S, LOG_JOB_TOKENS_PER_S},
                    {LOGS_TFLOPS, LOG_TFLOPS},
                    {LOGS_MFU_SHARE, LOG_MFU},
                    {LOGS_POWER_W, LOG_POWER_W}};

@@ -146,6 +146,7 @@ static void take_log(struct figures *figures)
         unsigned column;
         enum column_type type;
     } taken[] = {{RUN_FIGURE_STEP, LOGS_STEP_MEDIAN_NS, COLUMN_I64},
+                 {RUN_FIGURE_TOKENS, LOGS_JOB_TOKENS_PER_S, COLUMN_F64},
                  {RUN_FIGURE_TOKENS_OF_GPU, LOGS_TOKENS_PER_S, COLUMN_F64},
                  {RUN_FIGURE_SAMPLES, LOGS_SAMPLES_PER_S, COLUMN_F64},
                  {RUN_FIGURE_TFLOPS, LOGS_TFLOPS, COLUMN_F64},
@@ -329,10 +330,12 @@ static void derive_rates(struct figures *figures, enum origin origin)
     double tokens = samples * known(figures->seq_length);
     if (isnan(values[RUN_FIGURE_SAMPLES]))
         values[RUN_FIGURE_SAMPLES] = samples;
-    values[RUN_FIGURE_TOKENS] =
-        isnan(values[RUN_FIGURE_TOKENS_OF_GPU]) ? tokens : values[RUN_FIGURE_TOKENS_OF_GPU] * gpus;
+    if (isnan(values[RUN_FIGURE_TOKENS]))
+        values[RUN_FIGURE_TOKENS] = isnan(values[RUN_FIGURE_TOKENS_OF_GPU])
+                                        ? tokens
+                                        : values[RUN_FIGURE_TOKENS_OF_GPU] * gpus;
     if (isnan(values[RUN_FIGURE_TOKENS_OF_GPU]))
-        values[RUN_FIGURE_TOKENS_OF_GPU] = tokens / gpus;
+        values[RUN_FIGURE_TOKENS_OF_GPU] = values[RUN_FIGURE_TOKENS] / gpus;
 }
 
 // The precision of the job's matrix products; if nothing says it, the one that large models are

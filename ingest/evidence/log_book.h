@@ -18,6 +18,7 @@ enum log_value {
     LOG_LEARNING_RATE,        //
     LOG_TOKENS_PER_S,         // per GPU
     LOG_JOB_TOKENS_PER_S,     // of the whole job
+    LOG_COPY_TOKENS_PER_S,    // of the GPUs that hold a copy of the model together
     LOG_SAMPLES_PER_S,        // of the whole job
     LOG_MEAN_SAMPLES_PER_S,   // of the whole job, since it began
     LOG_DEVICE_SAMPLES_PER_S, // per GPU

@@ -15,8 +15,8 @@ enum { LINES_BETWEEN = 1024, MOST_DEPTH = 4, MOST_NAME = 256 };
 #define SWIFT_STEP "global_step/max_steps"
 #define SWIFT_RATE "train_speed(iter/s)"
 
-// LLaMA-Factory's trainer_log.jsonl has tokens per second of the job as "throughput", and the time
-// since the start as "0:01:10".
+// LLaMA-Factory's trainer_log.jsonl has the time since the start as "0:01:10". Its "throughput" is
+// all tokens divided by that, so too high in a job that began from a checkpoint.
 #define LLAMA_FACTORY_STEP "current_steps"
 
 // W&B counts calls as "_step", which are steps only where nothing else numbers them.
@@ -43,7 +43,7 @@ static int64_t time_of(const struct json_line_value *value)
 struct about {
     int64_t step, time_ns;
     size_t step_key;    // of step_keys
-    bool per_gpu;       // "tps" is of the job
+    bool of_job;        // "tps" is
     bool timed, trains; // "time" is that of a step, of which a part is "data_time"; not of a test
     bool texts;         // the step is a number in quotes, as others are then
     int64_t elapsed_s;  // -1 unknown
@@ -97,7 +97,7 @@ static void note_about(struct about *about, struct str key, const struct json_li
         about->time_ns = time_of(value);
     if (str_equal(key, STR("elapsed_time")) && value->kind == JSON_LINE_TEXT)
         about->elapsed_s = seconds_of(value->text);
-    about->per_gpu = about->per_gpu || str_equal(key, STR("tps_per_gpu"));
+    about->of_job = about->of_job || str_equal(key, STR(METRIC_COPY_TOKENS));
     about->timed = about->timed || str_equal(key, STR("data_time"));
     about->trains = about->trains || str_equal(key, STR("lr"));
     about->has_loss = about->has_loss || str_equal(key, STR("loss"));
@@ -134,7 +134,7 @@ static bool take_number(const struct format_input *input, const struct about *ab
     struct metric_value value = {scalar->name, "simple_value", about->step, scalar->number};
     if (about->sums_up)
         return metric_book_add(input->evidence, &value, err);
-    if (about->per_gpu && str_equal(scalar->name, STR("tps")))
+    if (about->of_job && str_equal(scalar->name, STR("tps")))
         scalar->name = STR(METRIC_JOB_TOKENS);
     if (about->timed && about->trains && str_equal(scalar->name, STR("time")))
         scalar->name = STR("iteration-time");
@@ -142,8 +142,6 @@ static bool take_number(const struct format_input *input, const struct about *ab
         scalar->name = STR("train_runtime");
         scalar->number = (double)about->step / scalar->number;
     }
-    if (is_llama_factory(about) && str_equal(scalar->name, STR("throughput")))
-        scalar->name = STR(METRIC_JOB_TOKENS);
     if (is_llama_factory(about) && str_equal(scalar->name, STR("total_tokens")))
         scalar->name = STR("num_input_tokens_seen");
     return metric_book_add(input->evidence, &value, err) &&

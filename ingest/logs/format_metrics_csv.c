@@ -26,6 +26,7 @@ struct header {
     char names[MOST_COLUMNS][MOST_NAME];
     size_t lens[MOST_COLUMNS]; // 0: not read
     size_t count, step, time;  // time: count without one
+    bool of_job;               // "tps" is
 };
 
 static size_t place_of(const struct csv_row *row, const char *const *names, size_t count)
@@ -48,6 +49,7 @@ static bool take_header(const struct csv_row *row, struct header *header, struct
         struct str name = row->cells[i];
         bool read = i != header->step && i != header->time && name.len <= MOST_NAME;
         header->lens[i] = read ? name.len : 0;
+        header->of_job = header->of_job || str_equal(name, STR(METRIC_COPY_TOKENS));
         if (read)
             memcpy(header->names[i], name.at, name.len);
     }
@@ -87,8 +89,10 @@ static bool take_row(const struct format_input *input, const struct header *head
         struct str name = {header->names[i], header->lens[i]};
         if (!name.len || !number_of(row->cells[i], &number))
             continue;
-        const struct metric_scalar scalar = {name, number, step, time_ns, -1, row->pos};
         const struct metric_value value = {name, "simple_value", step, number};
+        if (header->of_job && str_equal(name, STR("tps")))
+            name = STR(METRIC_JOB_TOKENS);
+        const struct metric_scalar scalar = {name, number, step, time_ns, -1, row->pos};
         if (!metric_book_add(input->evidence, &value, err) ||
             !metric_take(input->evidence, &scalar, "csv", err))
             return false;

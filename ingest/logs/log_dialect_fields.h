@@ -104,7 +104,7 @@ static const struct log_field automodel[] = {
     {"grad_norm", LOG_GRAD_NORM, 1, NULL},
     {"lr", LOG_LEARNING_RATE, 1, NULL},
     {"mem", LOG_MEMORY_BYTES, GIB, NULL},
-    {"tps", LOG_JOB_TOKENS_PER_S, 1, NULL}, // and per GPU in parentheses
+    {"tps", LOG_JOB_TOKENS_PER_S, 1, NULL}, // and in parentheses divided by copies of the model
 };
 
 static const struct log_field hf[] = {

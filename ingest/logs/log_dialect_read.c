@@ -145,7 +145,7 @@ static bool take_value(const struct log_field *field, struct str value, struct l
     log_step_set(step, (enum log_value)field->value, number);
     if (field->value == LOG_JOB_TOKENS_PER_S && rest.len && *rest.at == '(' &&
         log_number(log_from(rest, 1), &number, &rest) == LOG_NUMBER)
-        log_step_set(step, LOG_TOKENS_PER_S, number);
+        log_step_set(step, LOG_COPY_TOKENS_PER_S, number);
     return true;
 }
 

@@ -241,7 +241,7 @@ static void report_automodel(const struct steps *steps)
     put_range(steps, "first_step", "last_step");
     put_last(steps, "last_loss", LOG_LOSS);
     put_median(steps, "median_tps", LOG_JOB_TOKENS_PER_S, 1);
-    put_median(steps, "median_tps_gpu", LOG_TOKENS_PER_S, 1);
+    put_median(steps, "median_tps_gpu", LOG_COPY_TOKENS_PER_S, 1);
 }
 
 static void report_maxtext(const struct steps *steps)

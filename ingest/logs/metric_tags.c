@@ -44,7 +44,7 @@ static const struct {
     TAG("global_batch_size", GLOBAL_BATCH, 1),
     TAG("tokens_per_sec_per_gpu", TOKENS_PER_S, 1),
     TAG("TFLOPS_per_GPU", TFLOPS, 1),
-    TAG("tps_per_gpu", TOKENS_PER_S, 1),
+    TAG(METRIC_COPY_TOKENS, COPY_TOKENS_PER_S, 1),
     TAG(METRIC_JOB_TOKENS, JOB_TOKENS_PER_S, 1),
     TAG("mem", MEMORY_BYTES, GIB),
     // HF Trainer, Lightning, and what people write

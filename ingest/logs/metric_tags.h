@@ -15,9 +15,10 @@ struct metric_scalar {
     uint64_t pos;
 };
 
-// Tokens per second of the whole job, which some write beside those of a GPU under a name that
-// others use for the latter.
-#define METRIC_JOB_TOKENS "tps of the job"
+// What NeMo Automodel calls per GPU is divided by the copies of the model only. Beside it "tps",
+// which is per GPU elsewhere, is of the whole job.
+#define METRIC_COPY_TOKENS "tps_per_gpu"
+#define METRIC_JOB_TOKENS  "tps of the job"
 
 // Adds it to its step in the log book, whose values may come one by one; nothing if the name is not
 // that of a figure.

@@ -495,12 +495,27 @@ static void a_rate_of_the_whole_job_stands_where_steps_have_none(void **state)
     assert_true(table_cell(logs, 0, LOGS_SAMPLES_PER_S)->f == 88);
 }
 
+static void a_rate_of_the_job_is_none_of_a_gpu(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 1; i <= 8; i++) {
+        struct log_step step = step_of(i, 1.5, 2);
+        log_step_set(&step, LOG_JOB_TOKENS_PER_S, 8000);
+        log_step_set(&step, LOG_COPY_TOKENS_PER_S, 4000);
+        print_step(f, step);
+    }
+    const struct table *logs = table_named(f, "logs");
+    assert_true(table_f64(logs, 0, LOGS_JOB_TOKENS_PER_S, 0) == 8000);
+    assert_true(table_cell(logs, 0, LOGS_TOKENS_PER_S)->null);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
+        TEST(a_rate_of_the_job_is_none_of_a_gpu),
         TEST(lines_of_several_ranks_are_one_step),
         TEST(of_ranks_with_as_many_steps_the_one_with_a_loss_counts),
         TEST(holes_in_the_file_are_said),

@@ -167,6 +167,19 @@ static void what_a_log_states_is_not_computed(void **state)
     assert_figure(f, "energy_j_per_step", "computed", 300);
 }
 
+static void tokens_of_the_job_give_those_of_a_gpu(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_JOB_TOKENS_PER_S, 8000);
+    end(f, &log, &f->run);
+    set(f, "world_size", "8");
+    set(f, "parameters", "1000000000");
+    assert_figure(f, "job_tokens_per_s", "log", 8000);
+    assert_figure(f, "tokens_per_s_per_gpu", "log", 1000);
+    assert_figure(f, "tflops_per_gpu", "computed", 6);
+}
+
 static void memory_and_utilization_are_the_trace_s(void **state)
 {
     struct fixture *f = *state;
@@ -596,6 +609,7 @@ int main(void)
         TEST(a_log_stands_before_a_trace),
         TEST(rates_follow_from_what_a_step_is),
         TEST(what_a_log_states_is_not_computed),
+        TEST(tokens_of_the_job_give_those_of_a_gpu),
         TEST(memory_and_utilization_are_the_trace_s),
         TEST(shares_are_of_the_recorded_time),
         TEST(a_run_without_a_trace_has_its_gpu_from_the_monitor),

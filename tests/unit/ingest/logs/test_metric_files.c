@@ -103,9 +103,19 @@ static void tokens_of_the_job_are_not_those_of_a_gpu(void **state)
     (void)state;
     read_all("jsonl", STR("{\"step\": 1, \"tps\": 800, \"tps_per_gpu\": 100, \"mfu\": 50}\n"));
     assert_int_equal(evidence.log.step_count, 1);
-    assert_step(0, 1, LOG_TOKENS_PER_S, 100);
+    assert_step(0, 1, LOG_COPY_TOKENS_PER_S, 100);
     assert_step(0, 1, LOG_JOB_TOKENS_PER_S, 800);
     assert_step(0, 1, LOG_MFU, 0.5);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_TOKENS_PER_S));
+}
+
+static void tokens_of_the_job_are_not_those_of_a_gpu_in_a_table(void **state)
+{
+    (void)state;
+    read_all("metrics-csv", STR("step,loss,tps,tps_per_gpu\n1,2.5,800,100\n"));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_step(0, 1, LOG_JOB_TOKENS_PER_S, 800);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_TOKENS_PER_S));
 }
 
 static void objects_in_a_line_give_their_name_to_their_figures(void **state)
@@ -232,8 +242,8 @@ static void llama_factory_has_times_since_its_start(void **state)
                  "509504}\n{\"current_steps\": 30, \"loss\": 1.8, \"elapsed_time\": \"1 day, "
                  "0:03:30\", \"throughput\": 7000}\n"));
     assert_int_equal(evidence.log.step_count, 2);
-    assert_step(0, 10, LOG_JOB_TOKENS_PER_S, 7233.5);
     assert_step(0, 10, LOG_CONSUMED_TOKENS, 509504);
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_JOB_TOKENS_PER_S));
     assert_step(1, 30, LOG_LOSS, 1.8);
     assert_step(1, 30, LOG_STEP_S, (86400 + 140) / 20.0);
     assert_false(log_step_has(&evidence.log.steps[0], LOG_TFLOPS));
@@ -562,6 +572,7 @@ int main(void)
         TEST(llama_factory_has_times_since_its_start),
         TEST(lines_with_a_step_are_metrics),
         TEST(tokens_of_the_job_are_not_those_of_a_gpu),
+        TEST(tokens_of_the_job_are_not_those_of_a_gpu_in_a_table),
         TEST(objects_in_a_line_give_their_name_to_their_figures),
         TEST(numbers_may_be_in_quotes_as_their_step_is),
         TEST(plain_names_may_be_in_any_case),

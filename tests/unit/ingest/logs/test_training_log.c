@@ -194,7 +194,8 @@ static void nemo_counts_by_its_global_step(void **state)
     assert_value(step, LOG_LOSS, 11.03);
 }
 
-static void automodel_prints_one_gpu_in_brackets(void **state)
+// "Per GPU" is the job's divided by the copies of the model, not by the GPUs.
+static void automodel_prints_a_copy_of_the_model_in_brackets(void **state)
 {
     (void)state;
     const struct log_step *step = step_in(
@@ -202,7 +203,8 @@ static void automodel_prints_one_gpu_in_brackets(void **state)
         "1.5 | lr 1.00e-05 | mem 12.50 GiB | tps 8192.50(1024.25/gpu) | num_label_tokens 9");
     assert_int_equal(step->step, 7);
     assert_value(step, LOG_JOB_TOKENS_PER_S, 8192.5);
-    assert_value(step, LOG_TOKENS_PER_S, 1024.25);
+    assert_value(step, LOG_COPY_TOKENS_PER_S, 1024.25);
+    assert_false(log_step_has(step, LOG_TOKENS_PER_S));
     assert_value(step, LOG_MEMORY_BYTES, 12.5 * 0x1p30);
 }
 
@@ -749,7 +751,7 @@ int main(void)
         TEST(deepspeed_prints_the_whole_job),
         TEST(older_deepspeed_has_its_step_alone),
         TEST(nemo_counts_by_its_global_step),
-        TEST(automodel_prints_one_gpu_in_brackets),
+        TEST(automodel_prints_a_copy_of_the_model_in_brackets),
         TEST(a_progress_bar_numbers_and_times_what_is_printed_over_it),
         TEST(deepspeed_s_pipeline_has_a_line_of_its_own),
         TEST(bars_of_lightning_need_no_version),
