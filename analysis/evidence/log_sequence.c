@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/evidence/log_sequence.h"
 
+#include "analysis/evidence/log_interval.h"
 #include "analysis/evidence/log_values.h"
 #include "analysis/stats/stats.h"
 
@@ -240,7 +241,7 @@ bool log_sequence_of(const struct log_book *book, struct arena *arena,
     *sequence = (struct log_sequence){
         .lines = arena_array(arena, book->step_count + 1, sizeof *sequence->lines, err)};
     if (!sequence->lines || !main_rank(book, arena, &rank, err) ||
-        !add_lines(book, rank, arena, sequence, err))
+        !add_lines(book, rank, arena, sequence, err) || !log_interval_correct(sequence, arena, err))
         return false;
     find_begin(sequence);
     find_times(sequence);

@@ -509,6 +509,47 @@ static void a_rate_of_the_job_is_none_of_a_gpu(void **state)
     assert_true(table_cell(logs, 0, LOGS_TOKENS_PER_S)->null);
 }
 
+// Ten steps of 5 s to a line: five after a checkpoint, fifteen after the end of an epoch.
+static void sums_of_nemo_are_of_the_steps_in_them(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t steps[] = {109, 119, 129, 144, 154};
+    static const double shares[] = {0.5, 1, 1, 1.5, 1};
+    for (size_t i = 0; i < 5; i++) {
+        struct log_step step = step_of(steps[i], 5 * shares[i], 2 * shares[i]);
+        step.writer = "nemo2";
+        log_step_set(&step, LOG_GLOBAL_BATCH, 512 * shares[i]);
+        log_step_set(&step, LOG_CONSUMED_SAMPLES, 27648);
+        print_step(f, step);
+    }
+    const struct table *logs = table_named(f, "logs"), *rows = table_named(f, "log_steps");
+    assert_true(table_f64(logs, 0, LOGS_LOWEST_LOSS, 0) == 2);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(table_f64(rows, i, LOG_STEPS_LOSS, 0) == 2);
+        assert_int_equal(table_i64(rows, i, LOG_STEPS_STEP_NS, -1), 5 * SECOND);
+        assert_int_equal(table_i64(rows, i, LOG_STEPS_GLOBAL_BATCH, -1), 512);
+        assert_true(table_cell(rows, i, LOG_STEPS_CONSUMED_SAMPLES)->null);
+    }
+}
+
+// Lines of each step, of which most were cut out: batches that grow are none of fewer steps.
+static void growing_batches_of_nemo_are_left(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t steps[] = {10, 20, 30, 31};
+    for (size_t i = 0; i < 4; i++) {
+        struct log_step step = step_of(steps[i], 5, 2);
+        step.writer = "nemo2";
+        log_step_set(&step, LOG_GLOBAL_BATCH, i ? 512 : 256);
+        log_step_set(&step, LOG_CONSUMED_SAMPLES, 27648);
+        print_step(f, step);
+    }
+    const struct table *rows = table_named(f, "log_steps");
+    assert_int_equal(table_i64(rows, 0, LOG_STEPS_GLOBAL_BATCH, -1), 256);
+    assert_int_equal(table_i64(rows, 0, LOG_STEPS_STEP_NS, -1), 5 * SECOND);
+    assert_int_equal(table_i64(rows, 0, LOG_STEPS_CONSUMED_SAMPLES, -1), 27648);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -516,6 +557,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(a_rate_of_the_job_is_none_of_a_gpu),
+        TEST(sums_of_nemo_are_of_the_steps_in_them),
+        TEST(growing_batches_of_nemo_are_left),
         TEST(lines_of_several_ranks_are_one_step),
         TEST(of_ranks_with_as_many_steps_the_one_with_a_loss_counts),
         TEST(holes_in_the_file_are_said),
