@@ -235,7 +235,7 @@ static const struct log_field averages[] = {
     {"grad_norm", LOG_GRAD_NORM, 1, NULL}, {"mem", LOG_MEMORY_BYTES, MIB, "MB"},
 };
 
-// Iterations are micro batches.
+// The time is that of a batch, of which several are a step.
 static const struct log_field litgpt[] = {
     {"loss train", LOG_LOSS, 1, NULL},
     {"iter time", LOG_STEP_S, MS, NULL},

@@ -319,6 +319,21 @@ static bool is_training_bar(struct str text, const char *mark)
     return str_find(before, STR("Epoch ")) != SIZE_MAX;
 }
 
+// A step takes as long as all of its batches.
+static bool take_batches(const struct log_dialect *dialect, struct str text, struct log_step *step)
+{
+    size_t at;
+    struct log_step batches = {.step = LOG_NO_STEP};
+    if (str_find(text, STR("(step)")) == SIZE_MAX || step->step <= 0 ||
+        !find_step(dialect, dialect->batches, text, &batches, &at))
+        return false;
+    if (batches.step % step->step == 0)
+        step->values[LOG_STEP_S] *= (double)(batches.step / step->step);
+    else
+        step->has &= ~(1u << LOG_STEP_S);
+    return true;
+}
+
 static void take_bar_time(struct str text, struct log_step *step)
 {
     struct log_bar bar;
@@ -338,7 +353,8 @@ bool log_dialect_read(const struct log_dialect *dialect, const struct log_writte
     if (!number_step(dialect, text, step, &at) || !find_fields(dialect, text, at, &part))
         return false;
     struct log_fields fields = {dialect->style, part, line->ended || dialect->style == LOG_DICT};
-    if (!take_fields(dialect, &fields, hints, step))
+    if (!take_fields(dialect, &fields, hints, step) ||
+        (dialect->batches && !take_batches(dialect, text, step)))
         return false;
     if (dialect->bar)
         take_bar_time(text, step);

@@ -33,11 +33,13 @@ struct log_dialect {
     const char *in_epoch;  // else what a number follows that counts from the start of the epoch
     const char *epoch;     // what the number of that follows; NULL: from the start of the job
     int64_t first_epoch;   // 0, or 1
-    bool counts_before;    // the number is that of the steps before
-    bool whole;            // figures are before the number, too
-    bool bar;              // figures behind a progress bar, which has the time of a step and is
-                           // written again
-    bool any_bar;          // other loops have such a line, too
+    const char *batches; // what the number of batches follows, of which several are a step and one
+                         // has a time: only lines with "(step)" end one; or NULL
+    bool counts_before;  // the number is that of the steps before
+    bool whole;          // figures are before the number, too
+    bool bar;            // figures behind a progress bar, which has the time of a step and is
+                         // written again
+    bool any_bar;        // other loops have such a line, too
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it
     bool block;     // a heading, whose figures are in the next lines, one to a line

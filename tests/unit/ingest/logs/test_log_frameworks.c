@@ -103,13 +103,20 @@ static const struct printed printed[] = {
      1,
      1,
      {{LOG_TOKENS_PER_S, 8192}, {LOG_TFLOPS, 2.5}, {LOG_MFU, 0.0025}}},
-    // litgpt, of whose iterations several may be one step of the optimizer
+    // litgpt, of whose iterations five are one step of the optimizer
     {"Epoch 1 | iter 50 step 10 | loss train: 2.750, val: n/a | iter time: 112.50 ms (step) "
-     "remaining time: 0:01:54\n",
+     "remaining time: 0:01:54\n"
+     "Epoch 1 | iter 52 step 10 | loss train: 2.500, val: n/a | iter time: 100.00 ms "
+     "remaining time: 0:01:53\n",
      "litgpt",
      1,
-     50,
-     {{LOG_LOSS, 2.75}, {LOG_STEP_S, 0.1125}}},
+     10,
+     {{LOG_LOSS, 2.75}, {LOG_STEP_S, 0.5625}}},
+    {"Epoch 1 | iter 51 step 10 | loss train: 2.750, val: n/a | iter time: 112.50 ms (step)\n",
+     "litgpt",
+     1,
+     10,
+     {{LOG_LOSS, 2.75}}}, // the batches of a step were changed
     // verl's trainer of fine-tuning: in thousandths, of which all digits may be zeros
     {"step:1 - train/loss:1.500 - train/lr(1e-3):0.000 - train/time(s):1.500\n"
      "step:2 - train/loss:1.250 - train/grad_norm:0.5 - train/lr(1e-3):0.010 - "
