@@ -171,6 +171,18 @@ static void add_up(int64_t *sum, int64_t number)
         *sum = INT64_MAX;
 }
 
+// Megatron-LM of 2026 also prints the first step of a job, and counts what was skipped in it again
+// in the next line, which is less far than the lines after it are from each other.
+static bool comes_again(const struct log_sequence *sequence, size_t at)
+{
+    const struct log_line *line = &sequence->lines[at];
+    const char *writer = line->printed->writer;
+    if (!writer || strcmp(writer, "megatron") != 0 || at + 2 >= sequence->count ||
+        (at > 0 && line[-1].segment == line->segment) || line[2].segment != line->segment)
+        return false;
+    return line[1].step - line->step < line[2].step - line[1].step;
+}
+
 static struct log_sums sums_of(const struct log_sequence *sequence)
 {
     struct log_sums sums = {.first_loss = NAN,
@@ -185,8 +197,10 @@ static struct log_sums sums_of(const struct log_sequence *sequence)
         sums.first_step = line->step < sums.first_step ? line->step : sums.first_step;
         sums.last_step = line->step > sums.last_step ? line->step : sums.last_step;
         add_loss(&sums, line->printed);
-        add_up(&sums.nan, log_whole(line->printed, LOG_NAN));
-        add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
+        if (!comes_again(sequence, i)) {
+            add_up(&sums.nan, log_whole(line->printed, LOG_NAN));
+            add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
+        }
         int64_t since_start = log_whole(line->printed, LOG_ALL_SKIPPED);
         sums.skipped = since_start > sums.skipped ? since_start : sums.skipped;
     }

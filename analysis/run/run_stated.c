@@ -58,12 +58,14 @@ static int64_t data_parallel(const struct report *report)
 int64_t run_stated_batch(const struct report *report)
 {
     int64_t global = run_stated_count(report, "global_batch_size");
-    int64_t micro = run_stated_count(report, "micro_batch_size");
+    int64_t device = run_stated_count(report, "device_batch_size");
+    int64_t each = device ? device : run_stated_count(report, "micro_batch_size");
+    int64_t times = device ? run_stated_count(report, "world_size") : data_parallel(report);
     int64_t passes = run_stated_count(report, "gradient_accumulation_steps"), batch;
-    if (global || !micro || !passes)
+    if (global || !each || !passes)
         return global;
-    return __builtin_mul_overflow(micro, passes, &batch) ||
-                   __builtin_mul_overflow(batch, data_parallel(report), &batch)
+    return __builtin_mul_overflow(each, passes, &batch) ||
+                   __builtin_mul_overflow(batch, times, &batch)
                ? 0
                : batch;
 }

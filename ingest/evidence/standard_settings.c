@@ -24,6 +24,7 @@ enum form {
     ROW(fp8, WORD, NULL)                                     \
     ROW(global_batch_size, COUNT, "samples")                 \
     ROW(micro_batch_size, COUNT, "samples")                  \
+    ROW(device_batch_size, COUNT, "samples")                 \
     ROW(gradient_accumulation_steps, COUNT, "micro-batches") \
     ROW(seq_length, COUNT, "tokens")                         \
     ROW(nodes, COUNT, NULL)                                  \
@@ -147,7 +148,8 @@ static const struct alias aliases[] = {
     AS("train_micro_batch_size_per_gpu", micro_batch_size),
     AS("per_device_train_batch_size", micro_batch_size),
     AS("device_train_microbatch_size", micro_batch_size),
-    AS("per_device_batch_size", micro_batch_size),
+    AS("per_device_batch_size", device_batch_size), // MaxText's, also of devices that share a model
+    AS("global_batch_size_to_train_on", global_batch_size),
     OF("torchtitan", "training.batch_size", micro_batch_size),
     AS("gradient_accumulation_steps", gradient_accumulation_steps),
     AS("accumulate_grad_batches", gradient_accumulation_steps),

@@ -332,6 +332,20 @@ static void losses_that_are_no_numbers_are_counted_and_left_out(void **state)
     assert_true(table_f64(logs, 0, LOGS_LOWEST_LOSS, 0) == 4);
 }
 
+// The line of the first step, whose skipped step is in the line of ten steps as well.
+static void a_step_that_was_printed_first_is_skipped_once(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t steps[] = {1, 10, 20, 30};
+    for (size_t i = 0; i < 4; i++) {
+        struct log_step step = step_of(steps[i], 1, 5);
+        step.writer = "megatron";
+        log_step_set(&step, LOG_SKIPPED, i == 1 ? 10 : i == 0);
+        print_step(f, step);
+    }
+    assert_int_equal(figure(f, LOGS_SKIPPED_STEPS), 10);
+}
+
 // 63 losses of 2 +- 0.01 have a median absolute deviation of 0.005 or so: 2.03 is within noise or
 // below 2 %, 2.6 is not.
 static void a_spike_is_far_above_the_losses_before(void **state)
@@ -575,6 +589,7 @@ int main(void)
         TEST(slow_steps_after_a_start_are_no_steady_ones),
         TEST(a_slow_step_has_what_stands_beside_it),
         TEST(losses_that_are_no_numbers_are_counted_and_left_out),
+        TEST(a_step_that_was_printed_first_is_skipped_once),
         TEST(a_spike_is_far_above_the_losses_before),
         TEST(few_losses_have_no_spikes),
         TEST(the_window_keeps_the_latest_losses),

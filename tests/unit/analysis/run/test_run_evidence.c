@@ -178,6 +178,21 @@ static void tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence(voi
     assert_int_equal(table_i64(steps, 1, LOG_STEPS_CONSUMED_TOKENS, -1), 4 * 2 * 4 * 4 * 2048);
 }
 
+// MaxText's batch is of a device, whether it shares a model with others or not.
+static void a_batch_of_a_device_is_of_every_device(void **state)
+{
+    struct files *files = *state;
+    add_samples(files, 4, 0);
+    state_setting(files, "seq_length", "2048");
+    state_setting(files, "device_batch_size", "2");
+    state_setting(files, "gradient_accumulation_steps", "1");
+    state_setting(files, "world_size", "8");
+    state_setting(files, "tensor_parallel_size", "4");
+    run_fill_tokens(&files->run);
+    const struct table *steps = report_find(&files->run, "log_steps");
+    assert_int_equal(table_i64(steps, 0, LOG_STEPS_CONSUMED_TOKENS, -1), 4 * 2 * 8 * 2048);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -186,6 +201,7 @@ int main(void)
         TEST(logs_join_one_after_another),
         TEST(a_log_of_too_many_steps_leaves_them_out_and_says_so),
         TEST(tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence),
+        TEST(a_batch_of_a_device_is_of_every_device),
         TEST(files_beyond_a_million_rows_are_left_out_and_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

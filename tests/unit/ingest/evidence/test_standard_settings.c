@@ -31,6 +31,8 @@ static void frameworks_have_their_own_names(void **state)
         {"megatron-lm", "global_batch_size", "128", "global_batch_size=128 samples"},
         {"deepspeed", "train_batch_size", "256", "global_batch_size=256 samples"},
         {"", "training.local_batch_size", "2", "micro_batch_size=2 samples"},
+        {"maxtext", "per_device_batch_size", "4", "device_batch_size=4 samples"},
+        {"maxtext", "global_batch_size_to_train_on", "64", "global_batch_size=64 samples"},
         {"", "modules.pre_trainer.overrides.seq_length", "8192", "seq_length=8192 tokens"},
         {"", "model.optim.name", "distributed_fused_adam", "optimizer=distributed_fused_adam"},
         {"megatron-lm", "tensor-model-parallel size", "4", "tensor_parallel_size=4 ranks"},
