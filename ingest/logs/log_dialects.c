@@ -21,11 +21,12 @@ static const char diffusers_name[] = "diffusers";
     }
 
 static const char lightning_name[] = "lightning";
-#define LIGHTNING(after, any, value)                                                          \
-    {                                                                                         \
-        .name = lightning_name, .source = lightning_name, .mark = (after),                    \
-        .steps = {"global_step="}, .in_epoch = "| ", .epoch = "Epoch ", .whole = true,        \
-        .bar = true, .any_bar = (any), .style = LOG_EQUALS, .needs = value, FIELDS(lightning) \
+#define LIGHTNING(after, any, value)                                                           \
+    {                                                                                          \
+        .name = lightning_name, .source = lightning_name, .mark = (after),                     \
+        .steps = {"global_step="}, .in_epoch = "| ", .epoch = "Epoch ", .whole = true,         \
+        .bar = true, .any_bar = (any), .validates = true, .style = LOG_EQUALS, .needs = value, \
+        FIELDS(lightning)                                                                      \
     }
 
 const struct log_dialect log_dialects[] = {

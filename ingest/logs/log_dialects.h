@@ -40,6 +40,7 @@ struct log_dialect {
     bool bar;            // figures behind a progress bar, which has the time of a step and is
                          // written again
     bool any_bar;        // other loops have such a line, too
+    bool validates;      // the bar may count validations, too: log_validation
     enum log_style style;
     bool heads;     // a heading, whose figures are in lines below it
     bool block;     // a heading, whose figures are in the next lines, one to a line

@@ -11,6 +11,7 @@
 #include "ingest/logs/log_settings.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/logs/log_timer.h"
+#include "ingest/logs/log_validation.h"
 #include "ingest/ncu/ncu_says.h"
 #include "ingest/source/lines.h"
 
@@ -44,6 +45,7 @@ struct log_reader {
     size_t block_lines;
     struct log_mlperf mlperf;
     struct log_timer timer;
+    struct log_validation validation;
     int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t dicts[2];    // the numbers of the last two steps that a bar numbers; LOG_NO_STEP
     int64_t memory_step; // of the memory of a step that is still to come
@@ -60,16 +62,17 @@ struct found {
     struct str before, after; // what is around it, not far
 };
 
-#define MEMORY    "max reserved: "
-#define ARGUMENTS "-- arguments --"
-#define TRACEBACK "Traceback (most recent call last)"
+#define MEMORY     "max reserved: "
+#define ARGUMENTS  "-- arguments --"
+#define TRACEBACK  "Traceback (most recent call last)"
+#define VALIDATION "Validati" // on, or ng
 
 // Beside those of steps, events and settings, after them.
-enum other_mark { MARK_MEMORY, MARK_ARGUMENTS, MARK_TRACEBACK, OTHER_MARKS };
+enum other_mark { MARK_MEMORY, MARK_ARGUMENTS, MARK_TRACEBACK, MARK_VALIDATION, OTHER_MARKS };
 
 static bool add_marks(struct log_reader *reader, struct budget *budget, struct err *err)
 {
-    static const char *const others[OTHER_MARKS] = {MEMORY, ARGUMENTS, TRACEBACK};
+    static const char *const others[OTHER_MARKS] = {MEMORY, ARGUMENTS, TRACEBACK, VALIDATION};
     if (!log_marks_open(&reader->marks, budget, err))
         return false;
     for (size_t i = 0; i < log_dialect_count; i++)
@@ -100,18 +103,13 @@ static struct log_step *last_step(const struct log_reader *reader)
     return book->step_count ? &book->steps[book->step_count - 1] : NULL;
 }
 
-static bool may_be_same_rank(const struct log_step *last, const struct log_step *step)
-{
-    return last->rank == step->rank || last->rank < 0 || step->rank < 0;
-}
-
 // Two parts of a framework may each print a line of a step, as DeepSpeed and Megatron-LM do, the
 // first perhaps without its number, as Megatron-Bridge. DeepSpeed's may be that of a dict without a
 // bar around it.
 static bool completes(const struct log_reader *reader, const struct log_step *last,
                       const struct log_step *step)
 {
-    if (last->writer == step->writer || !may_be_same_rank(last, step))
+    if (last->writer == step->writer || !log_may_be_same_rank(last, step))
         return false;
     if (step->step == LOG_NO_STEP)
         return !last->more && last->step != LOG_NO_STEP && log_step_has(step, LOG_LOSS) &&
@@ -217,7 +215,7 @@ static bool is_dict_again(const struct found *found, const struct log_step *last
     struct log_bar bar;
     struct str line = {found->written.text.at, found->at};
     return last && last->writer == step->writer && last->has != step->has &&
-           found->pos - last->pos < LOG_LONGEST_LINE && may_be_same_rank(last, step) &&
+           found->pos - last->pos < LOG_LONGEST_LINE && log_may_be_same_rank(last, step) &&
            same_value(last, step, LOG_LOSS) && same_value(last, step, LOG_EPOCH) &&
            !log_bar_of(line, true, &bar) && !log_bar_of(after_dict(found->before), true, &bar);
 }
@@ -253,7 +251,7 @@ static bool is_bar_again(const struct log_dialect *dialect, const struct log_ste
                          const struct log_step *step)
 {
     return dialect->bar && last && last->writer == step->writer && step->step != LOG_NO_STEP &&
-           last->step == step->step && may_be_same_rank(last, step);
+           last->step == step->step && log_may_be_same_rank(last, step);
 }
 
 // Its figures are then newer, but its clock may have gone on through an evaluation.
@@ -268,18 +266,6 @@ static void renew(struct log_step *last, const struct log_step *step)
     *last = newer;
 }
 
-// The lines of the timer that came before another said that its numbers are no steps.
-static void drop_timer(struct log_reader *reader, const struct log_step *step)
-{
-    const uint32_t figures =
-        1u << LOG_MEAN_SAMPLES_PER_S | 1u << LOG_SAMPLES_PER_S | 1u << LOG_MEMORY_BYTES;
-    struct log_book *book = &reader->evidence->log;
-    for (const struct log_step *last; (last = last_step(reader)); book->step_count--)
-        if (!log_step_has(last, LOG_MEAN_SAMPLES_PER_S) || (last->has & ~figures) || last->more ||
-            !may_be_same_rank(last, step))
-            return;
-}
-
 // Whether the numbers of the timer are no steps: its figures are then of the line before.
 static bool take_timer(struct log_reader *reader, const struct log_dialect *dialect,
                        const struct log_step *step)
@@ -287,11 +273,11 @@ static bool take_timer(struct log_reader *reader, const struct log_dialect *dial
     struct log_step *last = last_step(reader);
     if (dialect->timer)
         log_timer_counts(&reader->timer, step);
-    else if (log_timer_others(&reader->timer, step))
-        drop_timer(reader, step);
+    else
+        log_timer_others(&reader->timer, &reader->evidence->log, step);
     if (!dialect->timer || !reader->timer.own)
         return false;
-    if (last && may_be_same_rank(last, step)) {
+    if (last && log_may_be_same_rank(last, step)) {
         log_step_fill(last, step);
         reader->minor = false;
     }
@@ -303,6 +289,8 @@ static bool add_step(struct log_reader *reader, const struct log_dialect *dialec
 {
     struct log_step *last = last_step(reader);
     memset(reader->faults, 0, sizeof reader->faults);
+    if (dialect->validates)
+        log_validation_number(&reader->validation, found->written.text, last, step);
     if (is_bar_again(dialect, last, step)) {
         renew(last, step);
         return true;
@@ -535,6 +523,7 @@ static bool take_other(struct log_reader *reader, enum other_mark mark, const st
     case MARK_MEMORY: take_rank_memory(reader, found); break;
     case MARK_ARGUMENTS: reader->arguments = MOST_ARGUMENTS; break;
     case MARK_TRACEBACK: reader->traceback = found->pos; break;
+    case MARK_VALIDATION: log_validation_bar(&reader->validation, found->written.text); break;
     case OTHER_MARKS: break;
     }
     return true;
@@ -780,6 +769,7 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .memory_step = LOG_NO_STEP,
                                 .mlperf = {.eval_ns = LOG_NO_TIME},
                                 .timer = {LOG_NO_STEP, LOG_NO_STEP, false},
+                                .validation = {.epoch = -1},
                                 .dicts = {LOG_NO_STEP, LOG_NO_STEP}};
     const char *of_ncu = ncu_refusal_of(input->head); // which reading may overwrite
     const char *refusal = of_ncu ? of_ncu : log_refusal_of(input->head);

@@ -15,7 +15,8 @@ struct log_timer {
 // A line of the timer.
 void log_timer_counts(struct log_timer *timer, const struct log_step *step);
 
-// Any other line. True: since now the numbers of the timer are no steps.
-bool log_timer_others(struct log_timer *timer, const struct log_step *step);
+// Any other line. If it says that the numbers of the timer are no steps, the lines of the timer
+// right before it leave the book.
+void log_timer_others(struct log_timer *timer, struct log_book *book, const struct log_step *step);
 
 #endif

@@ -66,12 +66,56 @@ static void a_timer_begins_again_with_its_job(void **state)
     evidence_free(&evidence);
 }
 
+// --- Lightning's bars ---------------------------------------------------------------------------
+
+#define EPOCH(epoch, number, loss) \
+    "Epoch " epoch ":  83%|## | " number " [00:30<00:05, 28.6it/s, loss=" loss ", v_num=77]\n"
+#define VALIDATION(number) "Validation DataLoader 0:  50%|# | " number " [00:02<00:02, 28it/s]\n"
+
+// Before version 2.0, of 859 batches and 157 of the validation.
+static void batches_of_a_validation_are_no_steps(void **state)
+{
+    (void)state;
+    ASSERT_STEPS(
+        EPOCH("0", "859/1016", "0.223") VALIDATION("78/157") EPOCH("0", "937/1016", "0.223")
+            VALIDATION("157/157") EPOCH("0", "1016/1016", "0.223") EPOCH("1", "1/1016", "0.220")
+                EPOCH("1", "859/1016", "0.210") VALIDATION("1/157") EPOCH("1", "860/1016", "0.210"),
+        859, 860, 2 * 859);
+    evidence_free(&evidence);
+}
+
+// As before, with two validations to an epoch.
+static void steps_between_validations_are_counted_on(void **state)
+{
+    (void)state;
+    ASSERT_STEPS(EPOCH("0", "5/14", "2.5") VALIDATION("1/2") EPOCH("0", "6/14", "2.5")
+                     VALIDATION("2/2") EPOCH("0", "7/14", "2.5") EPOCH("0", "12/14", "2.0")
+                         VALIDATION("1/2") EPOCH("0", "13/14", "2.0") VALIDATION("2/2")
+                             EPOCH("0", "14/14", "2.0") EPOCH("1", "1/14", "1.5"),
+                 5, 10, 11);
+    evidence_free(&evidence);
+}
+
+// Since version 2.0 the bar is that of the training alone.
+static void a_bar_beside_a_validation_goes_on_after_it(void **state)
+{
+    (void)state;
+    ASSERT_STEPS(EPOCH("0", "20/100", "2.5") VALIDATION("1/2") VALIDATION("2/2")
+                     EPOCH("0", "20/100", "2.5") EPOCH("0", "22/100", "2.4")
+                         EPOCH("1", "1/100", "2.3"),
+                 20, 22, 101);
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_that_began_later_has_no_steps),
         cmocka_unit_test(a_timer_of_batches_has_no_steps),
         cmocka_unit_test(a_timer_begins_again_with_its_job),
+        cmocka_unit_test(batches_of_a_validation_are_no_steps),
+        cmocka_unit_test(steps_between_validations_are_counted_on),
+        cmocka_unit_test(a_bar_beside_a_validation_goes_on_after_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
