@@ -101,8 +101,7 @@ static void a_bar_beside_a_validation_goes_on_after_it(void **state)
 {
     (void)state;
     ASSERT_STEPS(EPOCH("0", "20/100", "2.5") VALIDATION("1/2") VALIDATION("2/2")
-                     EPOCH("0", "20/100", "2.5") EPOCH("0", "22/100", "2.4")
-                         EPOCH("1", "1/100", "2.3"),
+                     EPOCH("0", "22/100", "2.4") EPOCH("1", "1/100", "2.3"),
                  20, 22, 101);
     evidence_free(&evidence);
 }
