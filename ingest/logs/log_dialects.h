@@ -47,7 +47,7 @@ struct log_dialect {
     bool below;     // such a line, from the mark on
     bool records;   // of MLPerf: log_mlperf
     bool minor;     // of two lines about a step, the one without its number
-    bool timer;     // its numbers may be of its own: log_timer
+    bool timer;     // its numbers may not be the job's: log_timer
     unsigned needs; // bits 1 << enum log_value, without which it is not a step
     const struct log_field *fields;
     size_t field_count;
