@@ -103,13 +103,18 @@ static struct log_step *last_step(const struct log_reader *reader)
     return book->step_count ? &book->steps[book->step_count - 1] : NULL;
 }
 
+static bool may_be_same_rank(const struct log_step *last, const struct log_step *step)
+{
+    return last->rank == step->rank || last->rank < 0 || step->rank < 0;
+}
+
 // Two parts of a framework may each print a line of a step, as DeepSpeed and Megatron-LM do, the
 // first perhaps without its number, as Megatron-Bridge. DeepSpeed's may be that of a dict without a
 // bar around it.
 static bool completes(const struct log_reader *reader, const struct log_step *last,
                       const struct log_step *step)
 {
-    if (last->writer == step->writer || !log_may_be_same_rank(last, step))
+    if (last->writer == step->writer || !may_be_same_rank(last, step))
         return false;
     if (step->step == LOG_NO_STEP)
         return !last->more && last->step != LOG_NO_STEP && log_step_has(step, LOG_LOSS) &&
@@ -215,7 +220,7 @@ static bool is_dict_again(const struct found *found, const struct log_step *last
     struct log_bar bar;
     struct str line = {found->written.text.at, found->at};
     return last && last->writer == step->writer && last->has != step->has &&
-           found->pos - last->pos < LOG_LONGEST_LINE && log_may_be_same_rank(last, step) &&
+           found->pos - last->pos < LOG_LONGEST_LINE && may_be_same_rank(last, step) &&
            same_value(last, step, LOG_LOSS) && same_value(last, step, LOG_EPOCH) &&
            !log_bar_of(line, true, &bar) && !log_bar_of(after_dict(found->before), true, &bar);
 }
@@ -251,7 +256,7 @@ static bool is_bar_again(const struct log_dialect *dialect, const struct log_ste
                          const struct log_step *step)
 {
     return dialect->bar && last && last->writer == step->writer && step->step != LOG_NO_STEP &&
-           last->step == step->step && log_may_be_same_rank(last, step);
+           last->step == step->step && may_be_same_rank(last, step);
 }
 
 // Its figures are then newer, but its clock may have gone on through an evaluation.
@@ -270,14 +275,15 @@ static void renew(struct log_step *last, const struct log_step *step)
 static bool take_timer(struct log_reader *reader, const struct log_dialect *dialect,
                        const struct log_step *step)
 {
-    struct log_step *last = last_step(reader);
+    struct log_book *book = &reader->evidence->log;
     if (dialect->timer)
-        log_timer_counts(&reader->timer, step);
+        log_timer_counts(&reader->timer, book, step);
     else
-        log_timer_others(&reader->timer, &reader->evidence->log, step);
-    if (!dialect->timer || !reader->timer.own)
+        log_timer_others(&reader->timer, book, step);
+    if (!dialect->timer || !reader->timer.differs)
         return false;
-    if (last && log_may_be_same_rank(last, step)) {
+    struct log_step *last = last_step(reader);
+    if (last && may_be_same_rank(last, step)) {
         log_step_fill(last, step);
         reader->minor = false;
     }

@@ -9,14 +9,12 @@
 struct log_timer {
     int64_t job;   // the last step by DeepSpeed's other line; LOG_NO_STEP
     int64_t count; // the timer's last number; LOG_NO_STEP
-    bool own;      // they differ
+    bool differs;  // they are not of the same
 };
 
-// A line of the timer.
-void log_timer_counts(struct log_timer *timer, const struct log_step *step);
-
-// Any other line. If it says that the numbers of the timer are no steps, the lines of the timer
-// right before it leave the book.
+// A line of the timer, and any other one, before they are in the book. Once they differ, the
+// timer's lines before them leave the book.
+void log_timer_counts(struct log_timer *timer, struct log_book *book, const struct log_step *step);
 void log_timer_others(struct log_timer *timer, struct log_book *book, const struct log_step *step);
 
 #endif

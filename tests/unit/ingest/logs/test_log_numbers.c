@@ -45,6 +45,16 @@ static void a_timer_that_began_later_has_no_steps(void **state)
     evidence_free(&evidence);
 }
 
+// Ranks without a name, one of which printed before the other line of the step.
+static void timers_of_other_ranks_have_no_steps(void **state)
+{
+    (void)state;
+    ASSERT_STEPS("0/10, SamplesPerSec=32.5\n" RATES("1010") "0/10, SamplesPerSec=32.5\n"
+                                                            "0/10, SamplesPerSec=32.5\n",
+                 1010);
+    evidence_free(&evidence);
+}
+
 // Before 2023, with four batches to a step.
 static void a_timer_of_batches_has_no_steps(void **state)
 {
@@ -110,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_that_began_later_has_no_steps),
+        cmocka_unit_test(timers_of_other_ranks_have_no_steps),
         cmocka_unit_test(a_timer_of_batches_has_no_steps),
         cmocka_unit_test(a_timer_begins_again_with_its_job),
         cmocka_unit_test(batches_of_a_validation_are_no_steps),
