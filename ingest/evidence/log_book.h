@@ -93,7 +93,6 @@ static inline bool log_step_has(const struct log_step *step, enum log_value valu
     return step->has >> value & 1;
 }
 
-
 // Takes from another line of the same step what is not there yet.
 void log_step_fill(struct log_step *step, const struct log_step *from);
 
