@@ -106,6 +106,7 @@ struct figures {
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
     struct str gpu;                         // its name, "" unknown
+    struct str framework;                   // of the log, "" unknown
 };
 
 // --- what the job is ----------------------------------------------------------------------------
@@ -160,6 +161,7 @@ static void take_log(struct figures *figures)
         return;
     size_t row = longest_log(logs);
     figures->files[FROM_LOG] = table_cell(logs, row, LOGS_FILE)->s;
+    figures->framework = table_text(logs, row, LOGS_FRAMEWORK);
     figures->steps[FROM_LOG] = table_i64(logs, row, LOGS_STEPS, 0);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         figures->values[FROM_LOG][taken[i].figure] =
@@ -385,6 +387,10 @@ static bool derive_tflops(struct figures *figures, double *tflops, struct err *e
     *tflops = figures->values[FROM_LOG][RUN_FIGURE_TFLOPS];
     if (!isnan(*tflops) || isnan(tokens))
         return true;
+    if (str_equal(figures->framework, STR("torchtune")))
+        return doubt_flops(figures->report,
+                           "torchtune counts only tokens with a label, without prompts and padding",
+                           err);
     if (!run_model_flops(figures->report, &model, err))
         return false;
     if (model.per_token > 0) {

@@ -267,6 +267,18 @@ static void add_tokens(struct fixture *f)
     set(f, "gpu", "H100");
 }
 
+static void tokens_with_a_label_are_not_all_that_were_computed(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_word(&log, LOGS_FRAMEWORK, "torchtune");
+    row_f64(&log, LOGS_TOKENS_PER_S, 1000);
+    end(f, &log, &f->run);
+    set(f, "parameters", "1000000000");
+    assert_figure(f, "tokens_per_s_per_gpu", "log", 1000);
+    assert_true(isnan(figure(f, "tflops_per_gpu", NULL)));
+}
+
 static void assert_basis(struct fixture *f, const char *metric, const char *wanted)
 {
     const struct table *table = figures_of(f);
@@ -610,6 +622,7 @@ int main(void)
         TEST(rates_follow_from_what_a_step_is),
         TEST(what_a_log_states_is_not_computed),
         TEST(tokens_of_the_job_give_those_of_a_gpu),
+        TEST(tokens_with_a_label_are_not_all_that_were_computed),
         TEST(memory_and_utilization_are_the_trace_s),
         TEST(shares_are_of_the_recorded_time),
         TEST(a_run_without_a_trace_has_its_gpu_from_the_monitor),
