@@ -107,6 +107,7 @@ static const struct communication_rule {
     {"quickreduce", NULL, false},
     {"quick_reduce", NULL, false},
     {"nvshmem", NULL, false},
+    {"_on_stream_kernel", NULL, true}, // NVSHMEM, called by the host: barrier, sync_all, ...
     {"deepep", NULL, false},
     {"deep_ep", NULL, false},
     {"internode", NULL, true}, // DeepEP's kernels in other namespaces, as the next two
@@ -184,12 +185,21 @@ static bool window_communicates(const struct name_index *window, size_t begin, b
     return false;
 }
 
+// SGLang's permutations for DeepEP, each on one device.
+static bool names_permutation(struct str name)
+{
+    return str_starts_with(name, STR("deepep_")) &&
+           str_contains_nocase(name, STR("_triton_kernel"));
+}
+
 // In pieces, so that names of any length are searched to their end.
 static bool names_communication(struct str name)
 {
     struct name_index window;
     size_t found[COMMUNICATION_RULES] = {0};
     bool fused = str_starts_with(name, STR("triton_"));
+    if (names_permutation(name))
+        return false;
     for (size_t begin = 0; begin < name.len; begin += NAME_INDEX_MAX - WINDOW_OVERLAP) {
         name_index_make(&window, (struct str){name.at + begin, name.len - begin});
         if (window_communicates(&window, begin, fused, found))
