@@ -131,6 +131,7 @@ static enum precision decoded_precision(struct str kernel)
         [TYPE_f16] = PRECISION_FP16,     [TYPE_fp8] = PRECISION_FP8,
         [TYPE_fp8_e4m3] = PRECISION_FP8, [TYPE_fp8_e5m2] = PRECISION_FP8,
         [TYPE_fp4_e2m1] = PRECISION_FP4, [TYPE_int8] = PRECISION_INT8,
+        [TYPE_mxfp8] = PRECISION_FP8,    [TYPE_mxfp4] = PRECISION_FP4,
     };
     struct kernel_decoded decoded;
     kernel_decode(kernel, &decoded);
@@ -155,8 +156,13 @@ enum precision precision_refine(enum precision precision, struct str kernel)
 }
 
 // Libraries' names for the types of a product; narrow types come first, since the wide type of the
-// accumulator is in the same names.
+// accumulator is in the same names. Exceptions before them: fp4 times fp8 runs at the rate of fp8,
+// ue4m3 is the type of the scales of fp4, and bf16 in aiter's f4gemm_bf16 that of the result.
 static const struct mark kernel_marks[] = {
+    {"mxe2m1mxe4m3", PRECISION_FP8},
+    {"ue4m3xf4", PRECISION_FP4},
+    {"f4gemm_", PRECISION_FP4},
+    {"i8gemm_", PRECISION_INT8},
     {"e2m1", PRECISION_FP4},
     {"mxfp4", PRECISION_FP4},
     {"nvfp4", PRECISION_FP4},

@@ -410,6 +410,31 @@ static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
     assert_int_equal(precision_of_kernel(STR("sgemm_largek_lds64")), PRECISION_FP32);
 }
 
+// Such names also hold the types of scales and results.
+static void precision_of_narrow_products_is_known_by_the_kernel(void **state)
+{
+    (void)state;
+    assert_int_equal(precision_of_kernel(STR("nvjet_sm103_qqtst_128x256_128x4_2x1_2cta_v_bz_"
+                                             "Avec32UE8M0_Bvec32UE8M0_TNT")),
+                     PRECISION_FP8);
+    assert_int_equal(
+        precision_of_kernel(STR("cutlass3x_sm100_bstensorop_s256x256x64gemm_block_scaled_"
+                                "ue4m3xf4_ue4m3xf4_f32_bf16_bf16_256x256x256")),
+        PRECISION_FP4);
+    assert_int_equal(precision_of_kernel(STR("aiter::f4gemm_bf16_per1x32Fp4_BpreShuffle_32x128")),
+                     PRECISION_FP4);
+    assert_int_equal(precision_of_kernel(STR("aiter::I8gemm_bf16_perTokenI8_BpreShuffle_112x256")),
+                     PRECISION_INT8);
+    assert_int_equal(precision_of_kernel(STR("ampere_igemm_int8_128x128_ldg4_nn")), PRECISION_INT8);
+    assert_int_equal(
+        precision_of_kernel(
+            STR("bmm_Bfloat16_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1")),
+        PRECISION_FP8);
+    assert_int_equal(
+        precision_of_kernel(STR("bmm_E2m1_E2m1E2m1_Fp32_t128x16x256_s6_et128x16_m256x16x64")),
+        PRECISION_FP4);
+}
+
 // --- the tables ----------------------------------------------------------------------------------
 
 // 2 x 1024^3 operations in 10 us are 214.7 TFLOP/s; at 989 TFLOP/s they take 2.171 us, and the
@@ -718,6 +743,7 @@ int main(void)
         cmocka_unit_test(engines_operators_move_what_their_schemas_say),
         cmocka_unit_test(softmax_and_lookups_move_what_they_touch),
         cmocka_unit_test(precision_of_fp32_products_is_known_by_the_kernel),
+        cmocka_unit_test(precision_of_narrow_products_is_known_by_the_kernel),
         cmocka_unit_test(rows_stand_against_the_roofline),
         cmocka_unit_test(a_device_without_peaks_has_no_efficiency_and_says_so),
         cmocka_unit_test(peaks_of_the_user_go_before_those_built_in),
