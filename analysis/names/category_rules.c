@@ -16,11 +16,13 @@ static const struct category_rule op_rows[] = {
     {MATCH_FRONT, CATEGORY_ATTENTION, "tritontem", "attention"},
     {MATCH_FRONT, CATEGORY_CONVOLUTION, "tritontem", "conv"},
     {MATCH_FRONT, CATEGORY_GEMM, "tritontem", "mm"},
+    {MATCH_FRONT, CATEGORY_GEMM, "tritongemm", NULL}, // XLA
     {MATCH_FRONT, CATEGORY_TRITON, "triton", NULL},
 
     {MATCH_PART, CATEGORY_ELEMENTWISE, "foreachcopy", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "foreach", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "optimizer.step", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "hadamard", NULL}, // not "adam"
     {MATCH_PART, CATEGORY_OPTIMIZER, "adam", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "fusedsgd", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "fusedadagrad", NULL},
@@ -41,6 +43,7 @@ static const struct category_rule op_rows[] = {
     {MATCH_PART, CATEGORY_MOE, "moe", NULL},
     {MATCH_PART, CATEGORY_MOE, "expert", NULL},
     {MATCH_PART, CATEGORY_MOE, "topksoftmax", NULL},
+    {MATCH_PART, CATEGORY_MOE, "topkscore", NULL}, // Transformer Engine
     {MATCH_PART, CATEGORY_MOE, "groupedtopk", NULL},
     {MATCH_PART, CATEGORY_MOE, "tokenpermute", NULL},
 
@@ -83,6 +86,9 @@ static const struct category_rule op_rows[] = {
     {MATCH_PART, CATEGORY_GEMM, "i4bf16", NULL},
     {MATCH_PART, CATEGORY_GEMM, "wvsplitk", NULL},
     {MATCH_PART, CATEGORY_GEMM, "llmm1", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "scatter2scatter", NULL}, // ScatterMoE
+    {MATCH_PART, CATEGORY_GEMM, "lorashrink", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "loraexpand", NULL},
     {MATCH_WORD, CATEGORY_GEMM, "mm", NULL},
     {MATCH_WORD, CATEGORY_GEMM, "intmm", NULL},
     {MATCH_WORD, CATEGORY_GEMM, "addmm", NULL},
@@ -283,6 +289,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_ATTENTION, "triton_tem_", "attention"},
     {MATCH_FRONT, CATEGORY_CONVOLUTION, "triton_tem_", "conv"},
     {MATCH_FRONT, CATEGORY_GEMM, "triton_tem_", "mm"},
+    {MATCH_FRONT, CATEGORY_GEMM, "triton_gemm", NULL}, // XLA
     {MATCH_FRONT, CATEGORY_TRITON, "triton_", NULL},
 
     // XLA on TPUs, by the category in front of the instruction. Products are convolutions there.
@@ -346,6 +353,11 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_MOE, "_fwd_kernel_ep_", NULL}, // SGLang: scatter and gather by expert
     {MATCH_PART, CATEGORY_MOE, "row_id_map", NULL},
     {MATCH_PART, CATEGORY_MOE, "sort_chunks_by", NULL},
+    {MATCH_PART, CATEGORY_MOE, "topk_with_score", NULL}, // Transformer Engine
+    {MATCH_FRONT, CATEGORY_MOE, "deepep_", NULL},        // SGLang, as the next
+    {MATCH_PART, CATEGORY_MOE, "reorder_triton", NULL},
+    {MATCH_FRONT, CATEGORY_MOE, "_padded_copy", NULL}, // MegaBlocks, as the next
+    {MATCH_FRONT, CATEGORY_MOE, "_binned_copy", NULL},
     {MATCH_WHOLE, CATEGORY_MOE, "_permute_kernel", NULL},
     {MATCH_WHOLE, CATEGORY_MOE, "_unpermute_kernel", NULL},
 
@@ -365,9 +377,11 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "paged_logits", NULL},
-    {MATCH_PART, CATEGORY_ATTENTION, "_mha_v", NULL},                // TensorRT
-    {MATCH_FRONT, CATEGORY_ATTENTION, "convert_dq_to_16bits", NULL}, // cuDNN, as the next
-    {MATCH_FRONT, CATEGORY_ATTENTION, "qkv_tma_setup", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "mha_", NULL},  // JAX on GPUs: _forward, _backward
+    {MATCH_PART, CATEGORY_ATTENTION, "_mha_v", NULL}, // TensorRT
+    {MATCH_PART, CATEGORY_ATTENTION, "convert_dq_to_16bits", NULL}, // cuDNN, as the next two
+    {MATCH_PART, CATEGORY_ATTENTION, "dot_do_o", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "qkv_tma_setup", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pagedkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "withkvcache", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "raggedkvcache", NULL},
@@ -381,15 +395,19 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "chunk_gla", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "gdn_decode", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "chunk_fwd_kernel", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "chunk_bwd_kernel", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "wy_repr", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "recompute_w_u", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "solve_tril", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "dot_kkt", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "merge_16x16_to_", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "pa_", NULL}, // aiter
     {MATCH_PART, CATEGORY_ATTENTION, "pa_bf16", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "pa_fp16", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pa_fwd", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_grouped_kernel", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_kernel_stage", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "_fwd_kernel_splitk", NULL}, // xFormers
     {MATCH_WHOLE, CATEGORY_ATTENTION, "_fwd_kernel", NULL},
     {MATCH_WHOLE, CATEGORY_ATTENTION, "reduce_segments", NULL}, // of vLLM's unified attention
     {MATCH_FRONT, CATEGORY_ATTENTION, "_bwd_kernel_d", NULL},
@@ -403,7 +421,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv3d", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "asmconv", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "miopenconv", NULL},
-    {MATCH_PART, CATEGORY_CONVOLUTION, "igemm_", NULL},
+    {MATCH_FRONT, CATEGORY_CONVOLUTION, "igemm_", NULL}, // MIOpen; inside a name: of integers
     {MATCH_PART, CATEGORY_CONVOLUTION, "bwd_weight", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "im2col", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "im2d2col", NULL},
@@ -418,6 +436,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "winograd", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "fprop", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "dgrad", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "wgrad_gemm", NULL}, // DeepGEMM
     {MATCH_PART, CATEGORY_CONVOLUTION, "wgrad", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "cutlass", "fprop"},
     {MATCH_PART, CATEGORY_CONVOLUTION, "cutlass", "dgrad"},
@@ -429,10 +448,16 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_MOE, "cutlass", "moe"},
 
     {MATCH_PART, CATEGORY_NORMALIZATION, "gemma_", "norm"},
-    {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"},  // CuTe DSL
-    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "kernel_cutlass_kernel", "quantiz"}, // CuTe DSL
+    // CuTe DSL, whose names all say cutlass. Products may have a norm behind them.
+    {MATCH_FRONT, CATEGORY_GEMM, "kernel_cutlass_kernel", "gemm"},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "kernel_cutlass_kernel", "softmax"},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "kernel_cutlass_kernel", "cross_entropy"},
+    {MATCH_FRONT, CATEGORY_REDUCTION, "kernel_cutlass_kernel", "topk"},
+    {MATCH_FRONT, CATEGORY_NORMALIZATION, "kernel_cutlass_kernel", "norm"},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "kernel_cutlass_kernel", "quantiz"},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "repack_", NULL},          // not a GEMM of a PrepackedLayout
     {MATCH_PART, CATEGORY_ELEMENTWISE, "deep_gemm", "transpose"}, // of scales
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "rht_gemm", NULL}, // Transformer Engine's cast to fp4
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemv", NULL},
     {MATCH_PART, CATEGORY_GEMM, "quantized_linear", NULL},
@@ -449,6 +474,12 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_GEMM, "splitk_reduce_kernel", NULL}, // aiter
     {MATCH_FRONT, CATEGORY_GEMM, "__myl_fc", NULL},             // TensorRT's fused GEMMs
     {MATCH_PART, CATEGORY_GEMM, "flatmm", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "scatter2scatter", NULL}, // ScatterMoE
+    {MATCH_FRONT, CATEGORY_GEMM, "_sdd_kernel", NULL},    // MegaBlocks, as the next two
+    {MATCH_FRONT, CATEGORY_GEMM, "_dsd_kernel", NULL},
+    {MATCH_FRONT, CATEGORY_GEMM, "_dds_kernel", NULL},
+    {MATCH_PART, CATEGORY_GEMM, "lora_shrink", NULL}, // vLLM, as the next
+    {MATCH_PART, CATEGORY_GEMM, "lora_expand", NULL},
     {MATCH_PART, CATEGORY_GEMM, "marlin", NULL},
     {MATCH_PART, CATEGORY_GEMM, "bmm_", NULL},
     {MATCH_FRONT, CATEGORY_GEMM, "mm_kernel", NULL},
@@ -549,6 +580,9 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "silu", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gelu", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "swiglu", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "geglu", NULL},
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "_fg_kernel", NULL}, // Unsloth: SwiGLU, as the next
+    {MATCH_FRONT, CATEGORY_ELEMENTWISE, "_dwf_dw_dfg_kernel", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gated_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "gating", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "mhc_", NULL}, // hyper-connections
@@ -559,12 +593,15 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ELEMENTWISE, "reshape", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nchwtonhwc", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "nhwctonchw", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "addpadding", NULL}, // cuDNN, as the next
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "foldednhwc", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "subtensorop", NULL}, // MIOpen
     {MATCH_PART, CATEGORY_ELEMENTWISE, "tensorgeneric", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "tensorlite", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "optensor", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "packedtensor", NULL}, // cuDNN
     {MATCH_PART, CATEGORY_ELEMENTWISE, "quant", NULL},
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "to_mxfp8", NULL}, // torchao
     {MATCH_PART, CATEGORY_ELEMENTWISE, "cast_", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "convert", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "cvt_", NULL},
