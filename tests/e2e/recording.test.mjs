@@ -100,6 +100,49 @@ print([one.exitcode for one in both])
   assert.equal((await server.settled("forked")).received, 2);
 });
 
+test("ranks that a batch script spawns are those of the group, not the script's", async () => {
+  const done = await train(`import multiprocessing
+import torch.distributed
+from stepscope import record
+def work(rank):
+    record.start()                       # as in a job that makes its group later
+    torch.distributed.init_process_group(rank=rank, world_size=2)
+    for i in range(30):
+        record.step()
+    torch.distributed.destroy_process_group()
+fork = multiprocessing.get_context("fork")
+both = [fork.Process(target=work, args=(rank,)) for rank in (0, 1)]
+for one in both: one.start()
+for one in both: one.join()
+`, { STEPSCOPE_URL: server.base, STEPSCOPE_RUN: "spawned", SLURM_JOB_ID: "7", SLURM_PROCID: "0",
+    SLURM_NTASKS: "1" });
+  assert.deepEqual([done.status, done.stderr], [0, ""]);
+  const run = await server.settled("spawned");
+  assert.deepEqual([run.received, run.world_size], [2, 2]);
+  assert.deepEqual(run.traces.map((one) => one.rank).sort(), [0, 1]);
+  assert.equal((await server.get("/runs/spawned/live")).ranks, 2);
+});
+
+test("mpirun's rank comes before that of the task of Slurm in which it runs", async () => {
+  const done = await train("from stepscope import record\nprint(record.rank)\n",
+    { SLURM_PROCID: "0", OMPI_COMM_WORLD_RANK: "3" });
+  assert.deepEqual([done.stdout, done.stderr], ["3\n", ""]);
+});
+
+test("a requeued job is a run beside its first try, and nodes without a common name say so",
+  async () => {
+    const again = await train(LOOP, { SLURM_JOB_ID: "7", SLURM_JOB_NAME: "llm",
+      SLURM_RESTART_COUNT: "2" });
+    assert.equal(again.stderr, "");
+    assert.deepEqual(readdirSync(join(again.cwd, "stepscope")), ["llm-7-r2"]);
+    const node = { RANK: "0", LOCAL_RANK: "0", WORLD_SIZE: "16", LOCAL_WORLD_SIZE: "8" };
+    const apart = await train(LOOP, { ...node, TORCHELASTIC_RUN_ID: "none" });
+    assert.match(apart.stderr, /^no name is the same on all nodes: .*--rdzv-id\n$/);
+    const named = await train(LOOP, { ...node, TORCHELASTIC_RUN_ID: "42" });
+    assert.equal(named.stderr, "");
+    assert.deepEqual(readdirSync(join(named.cwd, "stepscope")), ["train-42"]);
+  });
+
 test("a recording that is turned off stays off, with a profiler and after steps", async () => {
   const done = await train(`from stepscope import record
 from torch.profiler import profile

@@ -1017,8 +1017,9 @@ _MOST_STEPS = 1000            # of a message
 _WAITING_STEPS = 20_000       # that a server that is gone finds when it is back; older ones go
 _LEAST_PLAIN_STEPS = 4         # without the profiler, for their median to say something
 _SEND_PAUSE_S = (1.0, 300.0)  # between two tries of the background thread: first, at most
-_RANK_NAMES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
-_WORLD_NAMES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+# A launcher inside a job of Slurm comes first: the job has only numbers of its own tasks.
+_RANK_NAMES = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
+_WORLD_NAMES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
 _DRIVERS = ("/proc/driver/nvidia/version", "/sys/module/amdgpu/version")
 
 
@@ -1070,18 +1071,33 @@ def _driver() -> Optional[str]:
     return None
 
 
-def _job_name() -> str:
+def _script() -> str:
+    return Path(sys.argv[0] or "python").stem or "python"
+
+
+def _common_name() -> Optional[str]:
     """A name that all processes of a job find alike, without asking each other."""
     env = os.environ
     if env.get("STEPSCOPE_RUN"):
         return env["STEPSCOPE_RUN"]
-    script = Path(sys.argv[0] or "python").stem or "python"
     if env.get("SLURM_JOB_ID"):
-        return f"{env.get('SLURM_JOB_NAME') or script}-{env['SLURM_JOB_ID']}"
+        again = _first_number(("SLURM_RESTART_COUNT",))  # after a requeue
+        return (f"{env.get('SLURM_JOB_NAME') or _script()}-{env['SLURM_JOB_ID']}"
+                + (f"-r{again}" if again else ""))
     elastic = env.get("TORCHELASTIC_RUN_ID", "none")
-    if elastic != "none":
-        return f"{script}-{elastic}"
-    return f"{script}-{socket.gethostname()}-{os.getppid() if 'RANK' in env else os.getpid()}"
+    return f"{_script()}-{elastic}" if elastic != "none" else None
+
+
+def _job_name() -> str:
+    process = os.getppid() if "RANK" in os.environ else os.getpid()
+    return _common_name() or f"{_script()}-{socket.gethostname()}-{process}"
+
+
+def _are_nodes_apart() -> bool:
+    """Whether the nodes of this job would find different names; true on one process of each."""
+    most, here = (_first_number((name,)) for name in ("WORLD_SIZE", "LOCAL_WORLD_SIZE"))
+    return (_common_name() is None and not _first_number(("LOCAL_RANK",))
+            and most is not None and here is not None and most > here)
 
 
 def _job_meta() -> Dict[str, str]:
@@ -1277,7 +1293,7 @@ def _packed(path: Path) -> Path:
 class _StepSender:
     """Sends stage times every few seconds, in its own thread."""
 
-    def __init__(self, hub: Hub, run: str, rank: int):
+    def __init__(self, hub: Hub, run: str, rank: Callable[[], int]):
         self.hub, self.run, self.rank = hub, run, rank
         self.rows: Any = collections.deque(maxlen=_WAITING_STEPS)  # (step, {stage: ns})
         self._stopped = threading.Event()
@@ -1319,7 +1335,7 @@ class _StepSender:
     def _send(self, first: int, rows: List[Any]) -> None:
         stages = list(dict.fromkeys(stage for _, times in rows for stage in times))
         job = os.environ.get("SLURM_JOB_ID", "")
-        body = _Body.of_json({"run": self.run, "rank": self.rank, "first_step": first,
+        body = _Body.of_json({"run": self.run, "rank": self.rank(), "first_step": first,
                               "stages": stages, "job": int(job) if job.isdigit() else 0,
                               "rows": [[times.get(stage, 0) for stage in stages]
                                        for _, times in rows]})
@@ -1371,6 +1387,7 @@ class Recorder:
         self._is_ours = True     # the profiler
         self._steps = 0
         self._files = 0
+        self._group: Dict[str, int] = {}   # answers of torch.distributed, kept when it has ended
         self._times: Dict[str, int] = {}   # of this step's stages, ns
         self._stage = "step"
         self._since_ns = 0                 # start of the stage; 0: before the first step
@@ -1476,14 +1493,18 @@ class Recorder:
 
     @property
     def rank(self) -> Optional[int]:
-        found = _first_number(_RANK_NAMES)
-        if found is None and "torch.distributed" in sys.modules:
-            distributed = sys.modules["torch.distributed"]
-            if distributed.is_available() and distributed.is_initialized():
-                found = distributed.get_rank()
-        return found
+        return self._ask_job("rank", _RANK_NAMES)
 
     # --- inside -------------------------------------------------------------------------------
+
+    def _ask_job(self, what: str, names: Iterable[str]) -> Optional[int]:
+        """What torch.distributed says once it is initialized, otherwise the first variable: those of
+        a batch script are also those of the processes that it spawns, each a rank."""
+        group = sys.modules.get("torch.distributed")
+        if group and group.is_available() and group.is_initialized():
+            self._group = {"rank": group.get_rank(), "world_size": group.get_world_size()}
+        known = self._group.get(what)
+        return _first_number(names) if known is None else known
 
     def _adopts_process(self) -> bool:
         """Whether this process records: that which began, or, before that, any that was forked
@@ -1545,17 +1566,20 @@ class Recorder:
         if not self._settings:
             self._settings = dict(wait=10, warmup=2, active=8, repeat=1, meta={}, keep=False,
                                   ranks=None, profile={})
+        if not self._settings.get("run") and _are_nodes_apart():
+            _log.warning("no name is the same on all nodes: each becomes a run; set STEPSCOPE_RUN, or "
+                         "give torchrun an --rdzv-id")
         self._settings["run"] = self.run  # which does not change any more
         self._state = "recording"
-        ranks = self._settings["ranks"]
+        ranks, rank = self._settings["ranks"], self.rank or 0
         if not self._settings["active"]:
             self._is_ours = False
-        if self._is_ours and ranks is not None and (self.rank or 0) not in ranks:
+        if self._is_ours and ranks is not None and rank not in ranks:
             self._state = "done"
         elif self._is_ours and not self._settings["wait"] and not self._steps:
             self._begin_profiler()
         if self._url and not self._step_sender:
-            self._step_sender = _StepSender(self._hub(), self.run, self.rank or 0)
+            self._step_sender = _StepSender(self._hub(), self.run, lambda: self.rank or 0)
             self._times, self._stage = {}, "step"  # what was before belongs to no step that is sent
             self._since_ns = time.perf_counter_ns()
         atexit.unregister(self.close)
@@ -1598,7 +1622,8 @@ class Recorder:
         except BaseException:
             part.unlink(missing_ok=True)
             raise
-        self._hand_over(path, {"run": run, "rank": rank, "world_size": _first_number(_WORLD_NAMES)})
+        self._hand_over(path, {"run": run, "rank": rank,
+                               "world_size": self._ask_job("world_size", _WORLD_NAMES)})
 
     def _hand_over(self, path: Path, fields: Dict[str, Any]) -> None:
         if not self._url:

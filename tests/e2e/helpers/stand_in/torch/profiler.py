@@ -2,6 +2,7 @@
 """As torch.profiler calls on_trace_ready: within step(), and at stop() while it records."""
 import json
 import os
+import sys
 
 FAIL = os.environ.get("STAND_IN_FAIL", "")  # which call raises
 
@@ -13,6 +14,13 @@ class Broken(RuntimeError):
 def _may_fail(call):
     if FAIL == call:
         raise Broken(call)
+
+
+def _numbers_of_job():
+    group = sys.modules.get("torch.distributed")
+    if group and group.is_initialized():
+        return group.get_rank(), group.get_world_size()
+    return int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
 
 
 def schedule(*, wait, warmup, active, repeat=0, skip_first=0):
@@ -85,9 +93,9 @@ class profile:
             events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7,
                            "ts": ts + 10, "dur": 500,
                            "args": {"device": 0, "stream": 7, "correlation": i + 1}})
-        rank = int(os.environ.get("RANK", "0"))
+        rank, world_size = _numbers_of_job()
         with open(path, "w", encoding="utf-8") as out:
             json.dump({"schemaVersion": 1, "distributedInfo": {"backend": "nccl", "rank": rank,
-                       "world_size": int(os.environ.get("WORLD_SIZE", "1"))},
+                       "world_size": world_size},
                        "deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],
                        **self.members, "traceEvents": events}, out)
