@@ -48,7 +48,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                                          "so that earlier launches finish "
                                          "before recording starts",
                     [RECORDER_NSYS] = "nsys profile --trace=cuda records them; start with "
-                                      "--capture-range=cudaProfilerApi after the warm-up",
+                                      "--capture-range=cudaProfilerApi --capture-range-end=stop "
+                                      "after the warm-up",
                     [RECORDER_ROCM] = "rocprofv3 --hip-runtime-trace",
                     [RECORDER_XLA] = "recorded by default with host tracing",
                 },
@@ -83,9 +84,11 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
             .how =
                 {
                     [RECORDER_PYTORCH] = "schedule(wait=2, warmup=2, active=8, repeat=1)",
-                    [RECORDER_NSYS] = "let --capture-range=cudaProfilerApi cover ten steps",
+                    [RECORDER_NSYS] = "let --capture-range=cudaProfilerApi "
+                                      "--capture-range-end=stop cover ten steps",
                     [RECORDER_ROCM] =
-                        "record ten steps, between roctxProfilerResume and roctxProfilerPause",
+                        "rocprofv3 --selected-regions --marker-trace, and ten steps between "
+                        "roctxProfilerResume and roctxProfilerPause",
                     [RECORDER_XLA] = "trace ten steps",
                 },
             .cost = "file size grows with each step; a few seconds in all are enough",

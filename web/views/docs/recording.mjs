@@ -58,7 +58,7 @@ profiler = PyTorchProfiler(
 trainer = Trainer(profiler=profiler, ...)`;
 
 const NSYS = `nsys profile --trace=cuda,nvtx --pytorch=autograd-shapes-nvtx \\
-  --capture-range=cudaProfilerApi -o rank%q{RANK} python train.py
+  --capture-range=cudaProfilerApi --capture-range-end=stop -o rank%q{RANK} python train.py
 nsys export --type sqlite --include-blobs=true --include-json=true rank0.nsys-rep`;
 
 const ROCPROF = `rocprofv3 --kernel-trace --memory-copy-trace --hip-runtime-trace --marker-trace \\
@@ -218,11 +218,21 @@ function Others() {
     <h3>Nsight Systems</h3><${Command} text=${NSYS} />
     <p>Upload the <code>.sqlite</code> file; only nsys can read a <code>.nsys-rep</code>. Each
       process in it becomes a rank. Call <code>torch.cuda.profiler.start()</code> after the
-      warm-up and <code>stop()</code> at the end. NVTX ranges appear on the page <em>Ranges</em>;
+      warm-up and <code>stop()</code> at the end; without <code>--capture-range-end=stop</code> that
+      ends the job. nsys goes inside the launcher, once per rank:
+      ${" "}<code>torchrun --no-python nsys profile ...</code>, or
+      ${" "}<code>srun nsys profile ...</code> with
+      ${" "}<code>%q{SLURM_PROCID}</code>. A version without <code>--pytorch</code>:
+      ${" "}<code>torch.autograd.profiler.emit_nvtx(record_shapes=True)</code> around the steps.
+      NVTX ranges appear on the page <em>Ranges</em>;
       <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
     <h3>rocprofv3</h3><${Command} text=${ROCPROF} />
-    <p>Upload the <code>.db</code> files; each process in one becomes a rank. Of CSV output, send
+    <p>Upload the <code>.db</code> files; each process in one becomes a rank. They need ROCm 7;
+      versions before it have <code>--output-format json</code>. rocprofv3 goes inside the launcher,
+      too; under srun the rank is <code>%env{SLURM_PROCID}%</code>. To leave out the warm-up, add
+      ${" "}<code>--selected-regions</code>, and call <code>roctxProfilerResume(0)</code> before and
+      ${" "}<code>roctxProfilerPause(0)</code> after the steps. Of CSV output, send
       all files of a process in one request: they become one trace. Push a roctx range of
       the same name around each step and give that name as <code>step=</code>.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
@@ -282,7 +292,8 @@ function MemorySnapshots() {
       or, in newer versions, an optimizer's <code>step()</code> leaves. Pickles of any size are
       read, the same as JSON, and pages that
       <code>python -m torch.cuda._memory_viz trace_plot</code> made. torchtitan writes them with
-      ${" "}<code>--memory_snapshot.enable</code>.</p>`;
+      ${" "}<code>--profiling.enable_memory_snapshot</code>, newer versions with
+      ${" "}<code>--profiler.enable_memory_snapshot</code>.</p>`;
 }
 
 const CONFIG_UPLOAD = () => `env > env.txt; pip freeze > packages.txt

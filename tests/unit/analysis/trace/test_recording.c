@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recording has and lacks, on small traces computed by hand.
+#include "analysis/trace/recording_texts.h"
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
@@ -263,6 +264,21 @@ static void each_profiler_records_in_its_own_way(void **state)
     }
 }
 
+// Unless told otherwise, nsys ends the program together with the range.
+static void no_capture_range_ends_the_training(void **state)
+{
+    (void)state;
+    size_t found = 0;
+    for (size_t i = 0; i < ITEM_COUNT; i++) {
+        const char *how = recording_texts[i].how[RECORDER_NSYS];
+        if (!how || !strstr(how, "--capture-range="))
+            continue;
+        assert_non_null(strstr(how, "--capture-range-end=stop"));
+        found++;
+    }
+    assert_true(found >= 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +292,7 @@ int main(void)
         cmocka_unit_test(recorded_allocations_waits_and_devices_are_present),
         cmocka_unit_test(a_recording_of_the_host_alone_has_operators),
         cmocka_unit_test(each_profiler_records_in_its_own_way),
+        cmocka_unit_test(no_capture_range_ends_the_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
