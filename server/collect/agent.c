@@ -3,9 +3,9 @@
 #include "server/collect/agent.h"
 
 #include "ingest/base/clock.h"
-#include "ingest/base/fd_io.h"
 #include "server/base/startup_pages.h"
 #include "server/collect/agent_state.h"
+#include "server/collect/process_rank.h"
 #include "server/collect/send_file.h"
 #include "server/collect/stop_signal.h"
 
@@ -20,46 +20,17 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { ANSWER_SECONDS = 20, MOST_ENVIRONMENT_BYTES = 1 << 20, MOST_SEEN = 1024 };
+enum { ANSWER_SECONDS = 20, MOST_SEEN = 1024, MOST_TOLD = 64 }; // processes: the hub takes no more
 
 struct agent {
     const struct agent_config *config;
     int fd;
     pthread_mutex_t lock; // guards the state
     struct agent_state state;
+    bool told_full; // that there are more processes than it can know
 };
 
 // --- processes ----------------------------------------------------------------------------------
-
-static int64_t rank_in(const char *text, ssize_t len)
-{
-    int64_t rank = -1;
-    for (ssize_t at = 0; at < len;) {
-        struct str variable = {text + at, strnlen(text + at, (size_t)(len - at))};
-        if (str_starts_with(variable, STR("RANK=")) &&
-            (!str_to_i64((struct str){variable.at + 5, variable.len - 5}, &rank) || rank < 0 ||
-             rank > INT32_MAX))
-            rank = -1; // anyone can set RANK, and the service takes no other value
-        at += (ssize_t)variable.len + 1;
-    }
-    return rank;
-}
-
-// RANK of a process, as far as this user may see it. Launchers append it to an environment that may
-// be long.
-static int64_t rank_of(pid_t pid)
-{
-    char path[64];
-    char *text = malloc(MOST_ENVIRONMENT_BYTES);
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
-    int fd = text ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    ssize_t len = fd >= 0 ? fd_read_at(fd, text, MOST_ENVIRONMENT_BYTES, 0) : 0;
-    int64_t rank = rank_in(text, len);
-    if (fd >= 0)
-        close(fd);
-    free(text);
-    return rank;
-}
 
 // Traces of a capture, written by a user's processes: in a folder that only they can write.
 static bool folder_for(const struct agent *agent, const char *id, uid_t uid, char *path,
@@ -172,8 +143,13 @@ static void answer_request(struct agent *agent, const struct received *got,
         process->pid = got->who.pid;
         process->uid = got->who.uid;
         process->is_busy = !(message->type & 2);
-        process->rank = is_new ? rank_of(got->who.pid) : process->rank;
+        process->rank = is_new ? process_rank_of(got->who.pid) : process->rank;
+        agent_state_place(&agent->state, process, message);
         choose(agent, process, &text);
+    } else if (!agent->told_full) {
+        agent->told_full = true;
+        fprintf(stderr, "more than %d processes ask: the others are not recorded\n",
+                AGENT_MOST_PROCESSES);
     }
     pthread_mutex_unlock(&agent->lock);
     fabric_answer(text.failed ? STR("") : (struct str){text.at, text.len}, out);
@@ -205,17 +181,17 @@ static void answer_message(struct agent *agent, const struct received *got)
 
 static void describe(struct agent *agent, struct buf *body)
 {
+    const struct agent_process *listed[MOST_TOLD];
     buf_puts(body, "{\"node\":");
     buf_json(body, str_of(agent->config->node));
     buf_puts(body, ",\"processes\":[");
     pthread_mutex_lock(&agent->lock);
     agent_state_age(&agent->state, clock_mono_ns());
-    for (size_t i = 0; i < agent->state.process_count && i < 64; i++) {
-        const struct agent_process *process = &agent->state.processes[i];
+    size_t count = agent_state_list(&agent->state, listed, MOST_TOLD);
+    for (size_t i = 0; i < count; i++)
         buf_printf(body, "%s{\"pid\":%d,\"job\":%lld,\"rank\":%lld,\"busy\":%s}", i ? "," : "",
-                   (int)process->pid, (long long)process->job, (long long)process->rank,
-                   process->is_busy ? "true" : "false");
-    }
+                   (int)listed[i]->pid, (long long)listed[i]->job, (long long)listed[i]->rank,
+                   listed[i]->is_busy ? "true" : "false");
     pthread_mutex_unlock(&agent->lock);
     buf_puts(body, "]}");
 }

@@ -28,6 +28,39 @@ struct agent_process *agent_state_see(struct agent_state *state, const char *nam
     return process;
 }
 
+static bool is_ancestor(const struct agent_process *process, const struct fabric_message *message)
+{
+    for (size_t i = 1; i < message->pid_count; i++)
+        if (process->own_pid == message->pids[i])
+            return true;
+    return false;
+}
+
+void agent_state_place(const struct agent_state *state, struct agent_process *process,
+                       const struct fabric_message *message)
+{
+    process->is_worker = false;
+    for (size_t i = 0; process->rank >= 0 && i < state->process_count; i++) {
+        const struct agent_process *other = &state->processes[i];
+        if (other->rank == process->rank && other->job == process->job &&
+            other->uid == process->uid && is_ancestor(other, message))
+            process->is_worker = true;
+    }
+}
+
+size_t agent_state_list(const struct agent_state *state, const struct agent_process **listed,
+                        size_t most)
+{
+    size_t count = 0;
+    for (int others = 0; others < 2; others++)
+        for (size_t i = 0; count < most && i < state->process_count; i++) {
+            const struct agent_process *process = &state->processes[i];
+            if ((process->rank < 0 || process->is_worker) == others)
+                listed[count++] = process;
+        }
+    return count;
+}
+
 void agent_state_age(struct agent_state *state, int64_t now_ns)
 {
     for (size_t i = 0; i < state->process_count;)

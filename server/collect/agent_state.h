@@ -8,7 +8,8 @@
 
 #include <sys/types.h>
 
-enum { AGENT_MOST_PROCESSES = 256, AGENT_MOST_CAPTURES = 16 };
+// Every process that imports PyTorch asks, those of loaders and compilers included.
+enum { AGENT_MOST_PROCESSES = 4096, AGENT_MOST_CAPTURES = 16 };
 
 struct agent_process {
     char name[108];  // of its socket: a process has a new one
@@ -17,6 +18,7 @@ struct agent_process {
     uid_t uid;
     int64_t job, seen_ns, rank; // rank: -1 unknown
     bool is_busy;               // recording
+    bool is_worker;             // of another one that knows the same rank
     uint32_t given, started;    // captures, a bit each by their place
 };
 
@@ -34,6 +36,14 @@ struct agent_state {
 // The process that sent a message, new or known; NULL: there are too many.
 struct agent_process *agent_state_see(struct agent_state *state, const char *name,
                                       const struct fabric_message *message, int64_t now_ns);
+
+// Whether the process is a worker: one with the same rank is among those that started it.
+void agent_state_place(const struct agent_state *state, struct agent_process *process,
+                       const struct fabric_message *message);
+
+// Up to most of the processes: first those with a rank that are nobody's worker. Returns how many.
+size_t agent_state_list(const struct agent_state *state, const struct agent_process **listed,
+                        size_t most);
 
 // Drops processes that have not asked for a minute, and captures of an hour ago.
 void agent_state_age(struct agent_state *state, int64_t now_ns);

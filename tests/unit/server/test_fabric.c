@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The protocol of PyTorch's Kineto with its daemon, byte by byte as a real one was seen to send it.
 #include "server/collect/agent_state.h"
+#include "server/collect/process_rank.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -173,6 +174,50 @@ static void a_process_gets_a_capture_while_it_is_fresh_until_the_process_has_sta
     free(agent);
 }
 
+static void a_rank_is_what_its_own_launcher_says(void **state)
+{
+    (void)state;
+    assert_int_equal(process_rank_in(STR("")), -1);
+    assert_int_equal(process_rank_in(STR("A=1\0RANK=12\0RANKS=3")), 12);
+    assert_int_equal(process_rank_in(STR("RANK=-1\0XRANK=2\0")), -1);
+    assert_int_equal(process_rank_in(STR("RANK=99999999999\0PMI_RANK=4\0")), 4);
+    assert_int_equal(process_rank_in(STR("SLURM_PROCID=0\0OMPI_COMM_WORLD_RANK=3\0")), 3);
+    assert_int_equal(process_rank_in(STR("OMPI_COMM_WORLD_RANK=3\0RANK=2\0")), 2);
+    // srun, eight tasks a node; a batch script; srun, one task a node that starts the ranks.
+    assert_int_equal(process_rank_in(STR("SLURM_PROCID=9\0SLURM_STEP_TASKS_PER_NODE=8(x2)\0")), 9);
+    assert_int_equal(process_rank_in(STR("SLURM_PROCID=0\0SLURM_TASKS_PER_NODE=8\0")), -1);
+    assert_int_equal(process_rank_in(STR("SLURM_PROCID=1\0SLURM_STEP_TASKS_PER_NODE=1(x2)\0")), -1);
+}
+
+// Eight ranks, each with 32 workers of its loader, after which the ranks were seen.
+static void ranks_are_told_before_the_workers_that_ask_too(void **state)
+{
+    enum { RANKS = 8, WORKERS = 32, TOLD = 64 };
+    const struct agent_process *listed[TOLD];
+    struct agent_state *agent = calloc(1, sizeof *agent);
+    char name[16];
+    (void)state;
+    for (int round = 0; round < 2; round++) // the second time their rank is known to be there
+        for (int i = 0; i < RANKS * (WORKERS + 1); i++) {
+            int rank = i % RANKS, place = RANKS * (WORKERS + 1) - i;
+            struct fabric_message message = {
+                .type = 2, .pids = {1000 + place, 1000 + rank + 1}, .pid_count = 2};
+            if (place <= RANKS)
+                message.pids[1] = 1;
+            snprintf(name, sizeof name, "p%d", place);
+            struct agent_process *process = agent_state_see(agent, name, &message, 1);
+            assert_non_null(process);
+            process->rank = place <= RANKS ? place - 1 : rank;
+            agent_state_place(agent, process, &message);
+        }
+    assert_int_equal(agent->process_count, RANKS * (WORKERS + 1));
+    assert_int_equal(agent_state_list(agent, listed, TOLD), TOLD);
+    for (int i = 0; i < TOLD; i++)
+        assert_int_equal(listed[i]->is_worker, i >= RANKS);
+    assert_int_equal(agent_state_list(agent, listed, 3), 3);
+    free(agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +227,8 @@ int main(void)
         cmocka_unit_test(settings_have_a_fixed_set_of_keys_and_safe_paths_alone),
         cmocka_unit_test(answers_go_to_clients_of_the_same_kind_alone),
         cmocka_unit_test(a_process_gets_a_capture_while_it_is_fresh_until_the_process_has_started),
+        cmocka_unit_test(a_rank_is_what_its_own_launcher_says),
+        cmocka_unit_test(ranks_are_told_before_the_workers_that_ask_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
