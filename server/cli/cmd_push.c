@@ -15,7 +15,7 @@
 struct choices {
     const char *url, *token, *run, *project, *role, *meta, *only, *state;
     int64_t patience_s, settle_s, drain_s;
-    bool replace, finalize;
+    bool replace, finalize, removes;
 };
 
 #define AT(member) offsetof(struct choices, member)
@@ -80,6 +80,10 @@ static const struct option watch_table[] = {
     {"--settle", NULL, "2s", "TIME",
      "send a file once it is closed and has not changed for this long", NULL, OPTION_SECONDS,
      AT(settle_s)},
+    {"--remove", NULL, NULL, NULL,
+     "remove files once the service has them and they do not change, other than logs and files "
+     "that are read as one with others: for a folder of nothing but recordings",
+     NULL, OPTION_FLAG, AT(removes)},
     {"--drain", NULL, "25s", "TIME", "after SIGTERM, send what is left for at most that long", NULL,
      OPTION_SECONDS, AT(drain_s)},
 };
@@ -263,7 +267,8 @@ bool cmd_watch(int argc, char **argv, struct err *err)
     if (args.operand_count != 1 || !is_folder(args.operands[0]))
         return err_set(err, args.operand_count == 1 ? ERR_NOT_FOUND : ERR_USAGE,
                        "expected one folder; see --help");
-    struct sending sending = {.send = {.notify = -1, .only = choices.only}};
+    struct sending sending = {
+        .send = {.notify = -1, .only = choices.only, .removes = choices.removes}};
     sending.send.target = &sending.target;
     sending.send.list = &sending.list;
     sending.send.settle_ns = (choices.settle_s ? choices.settle_s * SECOND_NS : 1);

@@ -82,6 +82,35 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
     }
 }
 
+static bool is_settled(const struct folder_send *send, const struct listed_file *file,
+                       const char *path)
+{
+    if (!send->settle_ns)
+        return true;
+    int64_t age_ns = clock_mono_ns() - file->since_ns;
+    if (age_ns < send->settle_ns)
+        return false;
+    int is_open = found_files_is_open(path);
+    return is_open == 0 || (is_open < 0 && age_ns >= UNSURE_FACTOR * send->settle_ns);
+}
+
+// What is stored and does not change makes room. A log grows, and what changes is looked at again.
+static void remove_sent(struct folder_send *send, const struct listed_file *file, const char *path)
+{
+    struct stat info;
+    struct err why = {.pos = ERR_NO_POS};
+    if (!send->removes || found_files_grows(file->name) || !is_settled(send, file, path) ||
+        lstat(path, &info) != 0)
+        return;
+    const struct listed_file now = file_list_entry(file->name, &info);
+    if (now.bytes != file->bytes || now.modified_ns != file->modified_ns || unlink(path) == 0 ||
+        send->told_kept)
+        return;
+    (void)err_set_errno(&why, "cannot be removed");
+    tell_failure("kept", file->name, &why);
+    send->told_kept = true;
+}
+
 static bool send_listed(struct folder_send *send, struct listed_file *file, const char *path,
                         struct err *err)
 {
@@ -99,19 +128,8 @@ static bool send_listed(struct folder_send *send, struct listed_file *file, cons
     send->sent += !result.was_there;
     send->known += result.was_there;
     record(send, file, FILE_SENT, result.upload);
+    remove_sent(send, file, path);
     return true;
-}
-
-static bool is_settled(const struct folder_send *send, const struct listed_file *file,
-                       const char *path)
-{
-    if (!send->settle_ns)
-        return true;
-    int64_t age_ns = clock_mono_ns() - file->since_ns;
-    if (age_ns < send->settle_ns)
-        return false;
-    int is_open = found_files_is_open(path);
-    return is_open == 0 || (is_open < 0 && age_ns >= UNSURE_FACTOR * send->settle_ns);
 }
 
 // A trace that was rewritten would become one more rank; a log grows.
@@ -128,6 +146,7 @@ static bool consider(struct folder_send *send, const char *path, const struct li
         return false;
     if (file->status == FILE_SENT) {
         send->known += send->retry;
+        remove_sent(send, file, path);
         return true;
     }
     if (file->status == FILE_REFUSED && !send->retry)

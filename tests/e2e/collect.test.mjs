@@ -197,6 +197,28 @@ test("watch sends what settles, waits for a service that is gone, and drains", a
   assert.match(again.stderr, /0 sent, 4 already known/);
 });
 
+test("watch --remove keeps nothing that the service has, but logs", async () => {
+  const folder = temporary("emptied");
+  for (const name of ["rank0.json", "train.log", "model.safetensors"])
+    writeFileSync(join(folder, name), name.startsWith("rank") ? trace("gone", 0) : "step 1\n");
+  const seen = watch(folder, "emptied", server.base, ["--remove"]);
+  await until("both are sent", () => seen.text.match(/^sent /gm)?.length === 2);
+  await until("the trace is removed", () => !existsSync(join(folder, "rank0.json")));
+  seen.child.kill("SIGTERM");
+  assert.equal(await seen.ended, 0, seen.text);
+  assert.ok(existsSync(join(folder, "train.log")) && existsSync(join(folder, "model.safetensors")));
+  const run = await server.settled("emptied");
+  assert.equal(run.received, 1);
+  // One that was sent before is removed by the next process.
+  writeFileSync(join(folder, "rank1.json"), trace("later", 1));
+  assert.equal((await push(server.base, [folder, "--run", "emptied"])).status, 0);
+  const next = watch(folder, "emptied", server.base, ["--remove"]);
+  await until("it is removed, too", () => !existsSync(join(folder, "rank1.json")));
+  next.child.kill("SIGTERM");
+  assert.equal(await next.ended, 0, next.text);
+  assert.match(next.text, /^0 sent/m);
+});
+
 test("push sends the files of a set as one, once all of them are there", async () => {
   const folder = temporary("set");
   const header = "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\","
