@@ -164,16 +164,44 @@ static bool compare_marks(struct service *service, const char *kept, char mark[B
                     kept));
 }
 
+// Without the right to list, S3 refuses what is missing instead of saying so: each missing file
+// would be waited for, and the place would never get its mark.
+static bool refuse_rights(struct err *err)
+{
+    err->code = ERR_DENIED;
+    return err_wrap(err, "the keys may write files, but are not told which there are: grant "
+                         "s3:ListBucket and s3:GetObject (deploy/s3/policy.json)");
+}
+
+// Without a mark, and true, if the place cannot be reached now.
+static bool find_mark(struct service *service, char mark[BLOB_MARK_SIZE], bool *is_known,
+                      struct err *err)
+{
+    struct err ignored = {.pos = ERR_NO_POS};
+    *is_known = read_mark(service, mark, err);
+    bool is_refused = !*is_known && err->code == ERR_BUSY &&
+                      blob_store_probe(blob_stored(service->intake.blobs), &ignored);
+    if (is_refused) // unless the place came back in between
+        *is_known = read_mark(service, mark, err);
+    if (*is_known)
+        return true;
+    if (is_refused && err->code == ERR_BUSY)
+        return refuse_rights(err);
+    log_warn("cannot tell whether all services use the same file store: %s", err->msg);
+    return err->code == ERR_BUSY;
+}
+
 static bool check_place(struct service *service, struct err *err)
 {
     struct store *store = service->intake.store;
     char mark[BLOB_MARK_SIZE], own[STORE_ID_SIZE], kept[STORE_ID_SIZE];
+    bool is_known;
     if (!store_is_shared(store))
         return true;
-    if (!read_mark(service, mark, err)) {
-        log_warn("cannot tell whether all services use the same file store: %s", err->msg);
-        return err->code == ERR_BUSY;
-    }
+    if (!find_mark(service, mark, &is_known, err))
+        return false;
+    if (!is_known)
+        return true;
     if (!store_new_name(own, err))
         return false;
     const char *known = mark[0] ? mark : own;

@@ -102,6 +102,23 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     s3.stop();
   });
 
+  test("keys that are not told what is missing end a start with what to grant", async () => {
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("rights"), "--blobs", s3.place()];
+    s3.instead = (request, response) => { // as S3 does without s3:ListBucket
+      const key = new URL(request.url, "http://x").pathname.replace("/bucket/", "");
+      if (!["GET", "HEAD"].includes(request.method) || s3.objects.has(key)) return false;
+      s3.refuse(response, 403, "AccessDenied");
+      return true;
+    };
+    await assert.rejects(start_server({ options }), /grant s3:ListBucket and s3:GetObject/);
+    s3.instead = () => false;
+    const server = await start_server({ options });
+    assert.ok(s3.objects.has("team/place"));
+    await server.stop();
+    s3.stop();
+  });
+
   test("files that another service removes before they are recorded are stored again", async () => {
     const s3 = await start_s3();
     const options = ["--store", await postgres.store("again"), "--blobs", s3.place()];
