@@ -40,7 +40,7 @@ enum metric_gauge {
     METRIC_TRACE_FILES,
     METRIC_DAMAGED_BLOBS, // that the scrub knows of
     METRIC_DATABASE_OK,   // 1 or 0, from the last check of the database
-    METRIC_WRITES_OK,     // 0: a flush failed, nothing is accepted until a restart
+    METRIC_WRITES_OK,     // 0: a flush failed, or tables are newer: nothing is accepted
     METRIC_GAUGE_COUNT
 };
 

@@ -12,6 +12,7 @@
 #include "server/care/stored_runs.h"
 #include "server/base/metrics.h"
 #include "server/store/store_access.h"
+#include "server/store/store_watch.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
@@ -53,6 +54,7 @@ struct care {
 
     // Used by the thread only.
     bool must_purge;  // deleted bytes may still be in the write-ahead log
+    bool told_newer;  // that a newer program has changed the tables
     bool must_forget; // a run was deleted for good: copies from before a schema still hold it
     uint64_t seen_writes;
     // Monotonic: when each was last done.
@@ -570,14 +572,26 @@ static void keep_files(const struct care *care)
         log_warn("keeping the role of the files: %s", err.msg);
 }
 
+// Where services share a database, one of a newer version may have come.
+static bool knows_tables(struct care *care)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    bool is_newer =
+        !store_check_schema(care->config.intake.store, &err) && err.code == ERR_UNSUPPORTED;
+    if (is_newer && !care->told_newer)
+        log_error("nothing is stored any more: %s", err.msg);
+    care->told_newer = is_newer;
+    return !is_newer;
+}
+
 static void do_duties(struct care *care)
 {
     struct disk_fault *fault = blob_fault(care->config.intake.blobs);
-    bool can_write = disk_fault_check(fault, NULL);
+    bool can_write = disk_fault_check(fault, NULL) && knows_tables(care);
     metrics_set(care->config.metrics, METRIC_WRITES_OK, can_write);
     give_memory_back(care);
     export_spool_expire(care->config.spool);
-    if (!can_write) // a restart is needed
+    if (!can_write) // a restart is needed, or an update
         return;
     keep_ballast(care);
     settle_audit(care);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store's connections, one for writing and a few for reading, and transactions on them.
 #include "server/store/store_sql.h"
+#include "server/store/store_watch.h"
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
@@ -27,6 +28,7 @@ struct store {
     atomic_ullong writes;      // transactions so far
     atomic_ullong commits;     // twice their number; odd while one is made
     atomic_bool found_job;     // by the last claim
+    atomic_bool is_outdated;   // a newer program has changed the tables
     bool is_full;              // the writer found the disk full; guarded by write_lock
     pthread_mutex_t read_lock; // guards the list of free readers
     pthread_cond_t reader_free;
@@ -235,11 +237,19 @@ static void release(struct txn *txn)
         release_writer(txn);
 }
 
+static bool knows_tables(const struct store *store, struct err *err)
+{
+    return !atomic_load(&store->is_outdated) ||
+           err_set(err, ERR_BUSY,
+                   "a newer version has changed the tables: this service stores nothing until it "
+                   "is updated, too");
+}
+
 static bool take_writer(struct store *store, struct db **db, struct err *err)
 {
     pthread_mutex_lock(&store->write_lock);
     *db = store->writer;
-    if (disk_fault_check(store->fault, err))
+    if (disk_fault_check(store->fault, err) && knows_tables(store, err))
         return true;
     pthread_mutex_unlock(&store->write_lock);
     return false;
@@ -315,6 +325,17 @@ bool txn_has_turn(struct db *db, struct err *err)
 {
     db->needs_turn = db->is_beside;
     return !db->needs_turn || err_set(err, ERR_BUSY, "others write at the same time");
+}
+
+bool store_check_schema(struct store *store, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, DB_READ, &txn, err))
+        return false;
+    bool ok = txn_end(&txn, migrate_check(txn.db, err), err);
+    if (ok || err->code == ERR_UNSUPPORTED)
+        atomic_store(&store->is_outdated, !ok);
+    return ok;
 }
 
 static uint64_t ask_version(struct store *store)

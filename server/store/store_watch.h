@@ -39,6 +39,11 @@ struct store_room {
 
 MUST_CHECK bool store_measure_room(struct store *store, struct store_room *room, struct err *err);
 
+// Whether the tables are still those of this program. A newer one may have changed them: then
+// nothing is written (ERR_BUSY) until this finds them as they were. ERR_UNSUPPORTED; others: it
+// cannot tell.
+MUST_CHECK bool store_check_schema(struct store *store, struct err *err);
+
 // Writes a row and removes it, in one durable transaction. ERR_SPACE, ERR_IO, ERR_BUSY.
 MUST_CHECK bool store_probe(struct store *store, struct err *err);
 

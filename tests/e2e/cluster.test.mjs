@@ -237,6 +237,23 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     s3.stop();
   });
 
+  test("a service whose tables a newer one changed stores nothing and is not ready", async () => {
+    const server = await start_server({ options: ["--store", await postgres.store("newer")] });
+    const { files } = await generate(small_job("--ranks", "1"));
+    const { id } = await server.analyzed("a@1", files);
+    const ready = async () => (await server.request("/readyz")).status;
+    await postgres.run("UPDATE schema_version SET version = version + 1", "newer");
+    await until("it is not ready", async () => await ready() === 503);
+    const refused = await server.post([{ name: "run", data: "a@2" },
+      { name: "trace", data: Buffer.from('{"traceEvents":[]}'), filename: "b.json" }]);
+    assert.equal(refused.status, 503, refused.text);
+    assert.match(refused.text, /newer version/);
+    assert.equal((await server.get(`/runs/${id}`)).status, "done");
+    await postgres.run("UPDATE schema_version SET version = version - 1", "newer");
+    await until("it is ready again", async () => await ready() === 200);
+    await server.stop();
+  });
+
   test("with the roles of deploy/ a service changes no tables, and a monitor sees the queue only",
     async () => {
       await postgres.run("CREATE DATABASE roles");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The schemas of all kinds of databases have the same tables, with the same columns in the same
-// order.
+// order; and a program that finds those of a newer one leaves them alone.
 #include "server/store/schema_data.h"
 #include "server/store/store_sql.h"
+#include "server/store/store_watch.h"
 #include "tests/unit/store_fixture.h"
 
 #define COLUMNS_OF_SQLITE                                                                      \
@@ -52,11 +53,42 @@ static void a_change_has_a_file_of_the_same_number_for_each(void **state)
     assert_int_equal(schema_postgres.version, schema_sqlite.version);
 }
 
+static void change_version(struct fixture *f, int64_t by)
+{
+    int64_t version;
+    struct db *db = db_raw_open(f->path);
+    if (!db->kind->read_version(db, &version, &f->err) ||
+        !db->kind->write_version(db, version + by, &f->err))
+        fail_msg("%s", f->err.msg);
+    db_close(db, true);
+}
+
+static void what_a_newer_program_changed_is_read_and_not_written(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    assert_ok(f, store_check_schema(f->store, &f->err));
+    change_version(f, 1);
+    assert_false(store_check_schema(f->store, &f->err));
+    assert_int_equal(f->err.code, ERR_UNSUPPORTED);
+    assert_false(store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    assert_int_equal(f->err.code, ERR_BUSY);
+    assert_non_null(strstr(f->err.msg, "newer version"));
+    assert_false(store_probe(f->store, &f->err));
+    assert_ok(f, store_find_run(f->store, upload.run_id, &f->arena, &run, &f->err));
+    change_version(f, -1);
+    assert_ok(f, store_check_schema(f->store, &f->err));
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(both_have_the_same_tables_and_columns, set_up, tear_down),
         cmocka_unit_test(a_change_has_a_file_of_the_same_number_for_each),
+        cmocka_unit_test_setup_teardown(what_a_newer_program_changed_is_read_and_not_written,
+                                        set_up, tear_down),
     };
     return run_on_each_kind(tests);
 }
