@@ -24,9 +24,11 @@ ALTER DEFAULT PRIVILEGES FOR ROLE stepscope_owner IN SCHEMA stepscope
     GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO stepscope; -- a copy sets them
 
 -- A view of the monitor's own: it needs no right on the tables below it once it is made. The first
--- migration has made them by then: run this line as stepscope_owner afterwards.
---     CREATE VIEW queue_depth AS SELECT kind, count(*) AS jobs, min(created_ns) AS oldest_ns
---         FROM job WHERE state = 'queued' GROUP BY kind;
+-- migration has made them by then: run this line as stepscope_owner afterwards. It counts jobs under
+-- way, too, so that workers stay for them.
+--     CREATE VIEW queue_depth AS SELECT kind, count(*) AS jobs,
+--         min(created_ns) FILTER (WHERE state = 'queued') AS oldest_ns
+--         FROM job WHERE state IN ('queued', 'running') GROUP BY kind;
 --     GRANT SELECT ON queue_depth TO stepscope_watch;
 -- A new version cannot change the columns of job below it: before its migration, as
 -- stepscope_owner, DROP VIEW queue_depth; and make it again afterwards.

@@ -198,12 +198,29 @@ test("the unit for systemd is sound and locks the service in", async () => {
 
 test("the unit as a template for several services is sound", async () => {
   const folder = temporary("units");
-  const changed = (name) => readFileSync(join(root, "deploy/systemd", name), "utf8")
-    .replaceAll("/usr/local/bin/stepscope", stepscope_bin());
+  const changed = (name) => readFileSync(join(root, "deploy", name), "utf8")
+    .replace(/^ExecStart=\S*stepscope\b/m, `ExecStart=${stepscope_bin()}`);
   mkdirSync(join(folder, "stepscope@a.service.d"));
-  writeFileSync(join(folder, "stepscope@a.service"), changed("stepscope.service"));
-  writeFileSync(join(folder, "stepscope@a.service.d", "node.conf"), changed("node.conf"));
+  writeFileSync(join(folder, "stepscope@a.service"), changed("systemd/stepscope.service"));
+  writeFileSync(join(folder, "stepscope@a.service.d", "node.conf"), changed("systemd/node.conf"));
   await run_program("systemd-analyze", ["verify", join(folder, "stepscope@a.service")]);
+});
+
+test("Slurm's Epilog succeeds whatever becomes of the unit that it asks for", async () => {
+  const folder = temporary("epilog");
+  mkdirSync(join(folder, "spool", "42"), { recursive: true });
+  writeFileSync(join(folder, "systemd-run"), // as one that finds the unit of the last try
+    `#!/bin/sh\nprintf '%s\\n' "$@" >'${folder}/asked'\nexit 1\n`, { mode: 0o755 });
+  const epilog = (more) => run_status("sh", [join(root, "deploy/collect/slurm-epilog.sh")],
+    { env: { PATH: `${folder}:${process.env.PATH}`, STEPSCOPE_SPOOL: join(folder, "spool"),
+      ...more } });
+  const done = await epilog({ SLURM_JOB_ID: "42", SLURM_JOB_RESTART_COUNT: "2" });
+  assert.equal(done.status, 0, done.stderr);
+  const asked = readFileSync(join(folder, "asked"), "utf8").split("\n");
+  assert.ok(asked.includes("--unit=stepscope-push-42-2"), "a requeued job has another unit");
+  assert.ok(asked.includes("--setenv=STEPSCOPE_RUN=job-42"));
+  const nothing = await epilog({ SLURM_JOB_ID: "43" });
+  assert.equal(nothing.status, 0, nothing.stderr);
 });
 
 /** Stands for a service: answers with its number, as long as it lives; lists of runs take time. */
@@ -260,7 +277,8 @@ test("the image holds the libraries that the program is linked with", async (con
   const found = owners.match(/^(?!libc6)[^:]+/gm);
   const packages = new Set(found.map((name) => name.replace(/t64$/, "")));
   assert.ok(packages.size >= 5, owners);
-  for (const name of ["libcurl4", "libpq5"]) packages.add(name); // loaded when needed
+  // Loaded when needed, and whom it trusts.
+  for (const name of ["libcurl4", "libpq5", "ca-certificates"]) packages.add(name);
   // Another release than the image's may number a library otherwise.
   const same = /^VERSION_ID="12"$/m.test(readFileSync("/etc/os-release", "utf8"));
   for (const name of packages) {

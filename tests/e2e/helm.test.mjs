@@ -65,6 +65,27 @@ test("by default the chart is the plain manifests", () => {
   assert.deepEqual(chart(), manifests("stepscope"));
 });
 
+const deployments = () => [...manifests("stepscope").values()]
+  .filter(({ kind }) => kind === "Deployment");
+
+test("a service is stopped before the next version starts, and captures have one to go to", () => {
+  for (const { spec } of deployments()) assert.deepEqual(spec.strategy, { type: "Recreate" });
+  assert.equal(manifests("stepscope").get("Deployment stepscope-web").spec.replicas, 1);
+  // One that no budget lets go would keep a node from being emptied.
+  for (const { kind, spec } of manifests("stepscope").values())
+    if (kind === "PodDisruptionBudget") assert.equal(spec.maxUnavailable, 1);
+});
+
+test("what a service writes goes to a separate disk, whose room it knows", () => {
+  const settings = manifests("stepscope").get("ConfigMap stepscope").data;
+  for (const { spec: { template: { spec } } } of deployments()) {
+    const [{ volumeMounts, securityContext }] = spec.containers;
+    assert.equal(securityContext.readOnlyRootFilesystem, true);
+    assert.deepEqual(volumeMounts, [{ name: "data", mountPath: settings.TMPDIR }]);
+    assert.deepEqual(Object.keys(spec.volumes[0]), ["name", "ephemeral"]);
+  }
+});
+
 test("migration, autoscaling and an ingress come when they are asked for", () => {
   const found = chart((values) => {
     for (const what of ["migrate", "autoscale", "ingress"]) values[what].enabled = true;
@@ -84,12 +105,14 @@ test("what is chosen arrives, and two releases share no name", () => {
     values.worker.jobs = 8;
     values.web.resources = { limits: { memory: "9Gi" } };
     values.image = { repository: "mirror/stepscope", tag: "1.2" };
+    values.trustedProxy = "10.0.0.0/8";
   }, "other");
   const [container] = found.get("Deployment other-worker").spec.template.spec.containers;
   assert.deepEqual(container.args.slice(-2), ["--jobs", "8"]);
   assert.equal(container.image, "mirror/stepscope:1.2");
   const [web] = found.get("Deployment other-web").spec.template.spec.containers;
   assert.deepEqual(web.resources, { limits: { memory: "9Gi" } });
+  assert.equal(found.get("ConfigMap other").data.STEPSCOPE_TRUSTED_PROXY, "10.0.0.0/8");
   const ours = [...chart().keys()];
   assert.ok(![...found.keys()].some((name) => ours.includes(name)));
   assert.deepEqual(found.get("Service other").spec.selector,
