@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # For Slurm's Epilog, on each node at the end of a job: hands the job's folder of traces to another
 # unit and returns at once, so that the node is not held up. Jobs write to $SPOOL/$SLURM_JOB_ID,
-# which the Prolog makes for them, with a group "traces" that reads it (PrologFlags=Alloc: before the
-# batch script, not before its first srun; a Prolog that fails drains the node and holds the job):
+# which the Prolog makes for them, with a group "traces" that reads it (PrologFlags=Alloc: before
+# the batch script; a Prolog that fails drains the node and holds the job):
 #   install -d -m 2750 -o "$SLURM_JOB_USER" -g traces "$SPOOL/$SLURM_JOB_ID" || exit 0
-# What a job writes has to be readable by that group: umask 027. The TaskProlog gives the hook the run
-# of the job, since the Epilog knows its number and not its name:
+# What a job writes has to be readable by that group: umask 027. The TaskProlog gives the hook the
+# run of the job, of which the Epilog knows the number and not the name:
 #   echo "export STEPSCOPE_RUN=job-$SLURM_JOB_ID"
 # /etc/stepscope-push.env has STEPSCOPE_URL and STEPSCOPE_TOKEN (scope upload), readable by root
 # alone. The unit runs as its own user in that group: other processes of the job's user could
-# read the token of one that ran as that user. It tries again until the service has all files; where
-# they cannot be read or access is denied, stop it (systemctl stop 'stepscope-push-*'). Nothing removes
-# sent files: let something else empty $SPOOL, such as systemd-tmpfiles by age.
+# read the token of one that ran as that user. It tries again until the service has all files; if
+# they cannot be read, or access is denied, stop it: systemctl stop 'stepscope-push-*'. Sent files
+# stay: let systemd-tmpfiles, or the next Prolog, empty $SPOOL.
 SPOOL=${STEPSCOPE_SPOOL:-/scratch/traces}
 folder=$SPOOL/$SLURM_JOB_ID
 [ -d "$folder" ] || exit 0

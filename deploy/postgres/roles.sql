@@ -24,8 +24,8 @@ ALTER DEFAULT PRIVILEGES FOR ROLE stepscope_owner IN SCHEMA stepscope
     GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO stepscope; -- a copy sets them
 
 -- A view of the monitor's own: it needs no right on the tables below it once it is made. The first
--- migration has made them by then: run this line as stepscope_owner afterwards. It counts jobs under
--- way, too, so that workers stay for them.
+-- migration has made them by then: run this line as stepscope_owner afterwards. It counts jobs
+-- under way, too, so that workers stay for them.
 --     CREATE VIEW queue_depth AS SELECT kind, count(*) AS jobs,
 --         min(created_ns) FILTER (WHERE state = 'queued') AS oldest_ns
 --         FROM job WHERE state IN ('queued', 'running') GROUP BY kind;

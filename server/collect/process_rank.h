@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// environment: variables, each ended by NUL. RANK comes before MPI's, and that before Slurm's, which
-// is only a rank if srun started several tasks on the node: otherwise a script has it, too, and all
-// that it starts. -1: unknown.
+// environment: variables, each ended by NUL. RANK comes before that of MPI, and that before that of
+// Slurm, which is only a rank if srun started several tasks on the node: otherwise a script has it,
+// too, and all that it starts. -1: unknown.
 int64_t process_rank_in(struct str environment);
 
 // That of a process, as far as this user may see it.

@@ -57,5 +57,6 @@ export function RecordCard() {
     ${jobs.length === 0 ? html`<p>No process can be recorded now: PyTorch programs are found here
         if they were started with <code>KINETO_USE_DAEMON=1</code>.</p>`
       : html`<ul class="notes">${jobs.map((job) => html`<${Job} key=${job.job} job=${job} />`)}
-      </ul>`}<//>`;
+      </ul><p class="faint">Steps are counted as calls of an optimizer: each of several counts, so
+        a job with two records half as many.</p>`}<//>`;
 }
