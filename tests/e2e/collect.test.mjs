@@ -200,7 +200,8 @@ test("watch sends what settles, waits for a service that is gone, and drains", a
 test("watch --remove keeps nothing that the service has, but logs", async () => {
   const folder = temporary("emptied");
   for (const name of ["rank0.json", "train.log", "model.safetensors"])
-    writeFileSync(join(folder, name), name.startsWith("rank") ? trace("gone", 0) : "step 1\n");
+    writeFileSync(join(folder, name), name.startsWith("rank") ? trace("gone", 0)
+      : "iteration 1/ 9 | elapsed time per iteration (ms): 100.5 | lm loss: 2.5\n");
   const seen = watch(folder, "emptied", server.base, ["--remove"]);
   await until("both are sent", () => seen.text.match(/^sent /gm)?.length === 2);
   await until("the trace is removed", () => !existsSync(join(folder, "rank0.json")));

@@ -1571,7 +1571,7 @@ class Recorder:
                          "give torchrun an --rdzv-id")
         self._settings["run"] = self.run  # which does not change any more
         self._state = "recording"
-        ranks, rank = self._settings["ranks"], self.rank or 0
+        ranks, rank = self._settings["ranks"], self.rank or 0  # asked before the group may end
         if not self._settings["active"]:
             self._is_ours = False
         if self._is_ours and ranks is not None and rank not in ranks:
