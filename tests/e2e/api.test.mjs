@@ -219,7 +219,7 @@ test("what is made of stored data has another tag in another program", async () 
     "/report?run=cuda-run@1"]) {
     const { status, headers } = await api(path);
     assert.equal(status, 200, path);
-    assert.ok(headers.etag.includes(`-${version}-`), `${path}: ${headers.etag}`);
+    assert.ok(String(headers.etag).includes(`-${version}-`), `${path}: ${headers.etag}`);
   }
 });
 
