@@ -169,8 +169,8 @@ static bool join_iterations(const struct facts *facts, struct step_marks *marks,
     return true;
 }
 
-// Of optimizers of several classes, as of a GAN, one marks steps: that which steps most often and,
-// of those, first.
+// Of optimizers of several classes, as in a GAN, one marks steps: the one that steps most often, the
+// first of equals.
 static bool keep_class(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
     const struct trace *trace = facts->trace;
