@@ -11,7 +11,7 @@
 // If less than this share of products, attention and convolutions has known operations, their sum
 // says too little about the device.
 #define LEAST_COVERED 0.5
-// Work that runs so many times faster than the peak was misread; nothing is said of the device when
+// Work that is this many times faster than the peak was misread; nothing is said of the device when
 // such work has this share of the time at the peak.
 #define TOO_FAST      1.2
 #define MOST_TOO_FAST 0.1
