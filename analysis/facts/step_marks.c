@@ -137,15 +137,15 @@ static bool find_work_between(const struct facts *facts, const struct step_marks
                               bool *works)
 {
     bool any = false;
-    for (uint32_t l = 0; l < facts->launch_count; l++) {
-        const struct launch *launch = &facts->launches[l];
-        int64_t at_ns = facts->trace->begin_ns[launch->event];
+    for (uint32_t d = 0; d < facts->device_count; d++) {
+        const struct device_event *device = &facts->devices[d];
+        if (device->launch == FACTS_NONE || device->class != CLASS_COMPUTE)
+            continue;
+        int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
         uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
                                         sizeof *marks->marks, at_ns);
-        if (begun == 0 || begun == marks->count || at_ns < marks->marks[begun - 1].end_ns ||
-            facts->devices[launch->first].class != CLASS_COMPUTE)
-            continue;
-        works[begun - 1] = any = true;
+        if (begun && begun < marks->count && at_ns >= marks->marks[begun - 1].end_ns)
+            works[begun - 1] = any = true;
     }
     return any;
 }
@@ -169,8 +169,8 @@ static bool join_iterations(const struct facts *facts, struct step_marks *marks,
     return true;
 }
 
-// Of optimizers of several classes, as in a GAN, one marks steps: the one that steps most often, the
-// first of equals.
+// Of optimizers of several classes, as in a GAN, one marks steps: the one that steps most often,
+// the first of equals.
 static bool keep_class(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
     const struct trace *trace = facts->trace;

@@ -480,8 +480,28 @@ static void optimizer_marks_leave_the_last_step_open(void **state)
     hand_end(&hand);
 }
 
+// A graph of a memset of 2 ns and a kernel of 8 ns.
+static void add_graph(struct hand *hand, int64_t launch_ns, int64_t begin_ns)
+{
+    const int64_t correlation = 1000000 + launch_ns;
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaGraphLaunch",
+                                       .begin_ns = launch_ns,
+                                       .dur_ns = 1,
+                                       .pid = 1,
+                                       .row = 2,
+                                       .correlation = correlation});
+    for (int i = 0; i < 2; i++)
+        hand_add(hand, (struct hand_event){.kind = i ? EVENT_KERNEL : EVENT_MEMSET,
+                                           .name = i ? "k" : "Memset (Device)",
+                                           .begin_ns = begin_ns + 2 * i,
+                                           .dur_ns = i ? 8 : 2,
+                                           .row = 7,
+                                           .correlation = correlation});
+}
+
 // An iteration of 100 ns: optimizers step, one after the other or with a backward between them, and
-// 50 ns later the forward runs.
+// 50 ns later the forward runs, a graph that starts with a memset.
 static void add_iteration(struct hand *hand, int64_t begin_ns, const char *const classes[2],
                           bool work_between)
 {
@@ -492,7 +512,7 @@ static void add_iteration(struct hand *hand, int64_t begin_ns, const char *const
         add_pair(hand, begin_ns + 10, begin_ns + 12, 2);
     add_mark(hand, classes[1], second_ns, 4);
     add_pair(hand, second_ns + 1, second_ns + 2, 2);
-    add_pair(hand, begin_ns + 50, begin_ns + 60, 10);
+    add_graph(hand, begin_ns + 50, begin_ns + 60);
 }
 
 static void several_optimizers_of_an_iteration_end_one_step(void **state)
