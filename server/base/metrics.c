@@ -47,7 +47,7 @@ static const struct {
     [METRIC_DAMAGED_BLOBS] = {"damaged_blobs", "Stored files that are known to be damaged."},
     [METRIC_DATABASE_OK] = {"database_ok",
                             "1 when the last check of the database found no damage."},
-    [METRIC_WRITES_OK] = {"writes_ok", "1 while the data folder is writable."},
+    [METRIC_WRITES_OK] = {"writes_ok", "1 while what is sent can be stored."},
 };
 
 static const struct {
