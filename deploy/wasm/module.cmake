@@ -14,7 +14,7 @@ list(APPEND sources
   server/exports/export_parquet.c server/exports/export_pprof.c
   server/exports/export_speedscope.c server/exports/flat_build.c server/exports/proto_write.c
   server/exports/thrift_write.c server/exports/tree_rows.c
-  server/base/pipeline.c
+  server/base/pipeline.c server/base/program_version.c
   server/cli/cmd_analyze.c server/cli/folder_files.c server/cli/options.c server/cli/print_report.c
   server/cli/print_run.c server/cli/rank_ahead.c server/cli/rank_files.c server/cli/set_beside.c
   server/cli/shown.c

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `stepscope version` says about the build; only its files are compiled again when that changes.
+# What `stepscope version` says about the build; only its file is compiled again when that changes.
 file(STRINGS ${CIVETWEB_INCLUDE}/civetweb.h line REGEX "define CIVETWEB_VERSION \"")
 string(REGEX REPLACE ".*\"(.*)\".*" "\\1" CIVETWEB_VERSION "${line}")
 find_path(XLSX_INCLUDE xlsxwriter.h REQUIRED) # its .pc file has the version of the interface
@@ -15,5 +15,3 @@ endforeach()
 string(REGEX REPLACE "^ (.*),$" "\\1" built_with "${built_with}")
 set_source_files_properties(server/cli/cmd_version.c PROPERTIES COMPILE_DEFINITIONS
   "BUILT_WITH=\"${built_with}\"")
-set_source_files_properties(server/base/program_version.c PROPERTIES COMPILE_DEFINITIONS
-  "BUILT_FROM=\"${STEPSCOPE_COMMIT}\"")
