@@ -50,6 +50,7 @@ static void a_wrong_file_says_which_webhook_is_wrong(void **state)
         "[{\"url\":\"http://a\",\"shade\":1}]",
         "[{\"url\":\"http://a\",\"format\":\"xml\"}]",
         "[{\"url\":\"http://a\",\"secret\":\"short\"}]",
+        "[{\"url\":\"http://a\",\"secret\":\"whsec_this.is.no.base64\"}]",
         "[{\"url\":\"http://a\",\"secret_env\":\"STEPSCOPE_NO_SUCH\"}]",
         "[{\"url\":\"http://a\",\"events\":[\"runs\"]}]",
         "[{\"url\":\"http://a\",\"events\":\"run\"}]",
