@@ -230,9 +230,19 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     const other = servers.find((server) => server !== first);
     await until("it tells sizes", () => tells(first));
     assert.ok(!await tells(other));
+    const { files: [{ data }] } = await generate(small_job("--ranks", "1"));
+    const path = await create(first, "swept@1", data);
+    const send = (server, from, to) => server.request(path, { method: "PATCH",
+      body: data.subarray(from, to), headers: piece_from(from) });
+    assert.equal((await send(first, 0, 1000)).status, 204);
+    assert.equal((await send(other, 1000, data.length)).status, 204);
+    const left = () => readdirSync(join(first.data, "pieces"));
+    assert.ok(left().length > 0);
     await sql(`UPDATE leader SET owner = '${name_of(other.data)}' WHERE role = 'care'`);
     await until("the other one does, and it no longer", async () =>
       await tells(other) && !await tells(first));
+    await until("its part of an upload that ended at the other one is gone", () =>
+      left().length === 0);
     await Promise.all(servers.map((server) => server.stop()));
     s3.stop();
   });

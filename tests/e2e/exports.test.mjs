@@ -121,6 +121,21 @@ test("Perfetto's own trace processor imports it: slices, counters, arrows, notes
     assert.ok(samples.length >= 4 && flows > 0);
   });
 
+test("Perfetto has an arrow to each kernel of a graph launch", async () => {
+  const args = { correlation: 7, device: 0, stream: 7 };
+  const kernel = (name, ts) => ({ ph: "X", cat: "kernel", name, pid: 0, tid: 7, ts, dur: 5, args });
+  const traceEvents = [{ ph: "X", cat: "cuda_runtime", name: "cudaGraphLaunch", pid: 1, tid: 1,
+    ts: 5_000_000_000, dur: 5, args: { correlation: 7 } }, kernel("node_a", 5_000_000_010),
+    kernel("node_b", 5_000_000_020), kernel("node_c", 5_000_000_030)];
+  const data = Buffer.from(JSON.stringify({ schemaVersion: 1, traceEvents }));
+  await server.analyzed("graph", [{ filename: "graph.json", data }]);
+  const slices = (await perfetto_of("graph")).flatMap((track) => track.slices);
+  const [{ flows }] = slices.filter(({ name }) => name === "cudaGraphLaunch");
+  assert.equal(flows.length, 1);
+  assert.deepEqual(slices.filter(({ name }) => /^node_/.test(name)).map((one) => one.flows),
+    [flows, flows, flows]);
+});
+
 test("every complete event of the file is there, by name and duration", async () => {
   const [track_names, slices] = [new Set(), []];
   for (const track of await perfetto_of("job", "?rank=0")) {
