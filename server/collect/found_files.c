@@ -35,10 +35,15 @@ static bool ends_with_one(struct str text, const char *const *ends, size_t count
     return false;
 }
 
+static bool is_tfevents(const char *name)
+{
+    return strstr(name, ".tfevents.");
+}
+
 bool found_files_grows(const char *name)
 {
-    static const char *const logs[] = {".log", ".out", ".txt", ".csv", ".jsonl", ".ndjson"};
-    return ends_with_one(str_of(name), logs, sizeof logs / sizeof *logs);
+    static const char *const logs[] = {".log", ".out", ".err", ".txt", ".csv", ".jsonl", ".ndjson"};
+    return ends_with_one(str_of(name), logs, sizeof logs / sizeof *logs) || is_tfevents(name);
 }
 
 static bool matches(const char *name, const char *patterns)
@@ -84,7 +89,7 @@ static bool has_no_kind(const char *name)
     for (const char *at = dot + 1; *at; at++)
         if ((*at | 0x20) < 'a' || (*at | 0x20) > 'z')
             return true;
-    return strstr(name, ".tfevents.");
+    return is_tfevents(name);
 }
 
 // Weights are zip archives and pickles as well, so only what is certainly a record counts.

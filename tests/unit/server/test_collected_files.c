@@ -32,6 +32,18 @@ static void traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_fi
     assert_false(found_files_wants("train.log", "*.x,rank*"));
 }
 
+static void what_programs_append_to_may_change_after_it_was_sent(void **state)
+{
+    static const char *const grows[] = {"train.log", "sub/slurm-7.err", "steps.jsonl",
+                                        "tb/events.out.tfevents.1700000000.node7.81.0"};
+    static const char *const not [] = {"rank0.json", "nccl_trace_rank_0", "snapshot_0.pickle"};
+    (void)state;
+    for (size_t i = 0; i < sizeof grows / sizeof *grows; i++)
+        assert_true(found_files_grows(grows[i]));
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        assert_false(found_files_grows(not [i]));
+}
+
 struct names {
     char text[512];
 };
@@ -293,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
+        cmocka_unit_test(what_programs_append_to_may_change_after_it_was_sent),
         cmocka_unit_test(a_name_without_an_ending_is_judged_by_its_content),
         cmocka_unit_test(a_file_of_no_kind_is_opened_again_only_once_it_has_changed),
         cmocka_unit_test(one_pass_remembers_no_files_of_no_kind),
