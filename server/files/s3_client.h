@@ -37,8 +37,9 @@ struct s3_answer {
 MUST_CHECK struct s3_client *s3_client_open(const char *place, struct err *err);
 void s3_client_close(struct s3_client *client); // NULL is allowed
 
-// ERR_NOT_FOUND; ERR_BUSY if the service cannot be reached, asks to slow down or refuses to be read;
-// ERR_IO if it refuses a write or what arrives is not what was sent. Free answer->text in any case.
+// ERR_NOT_FOUND; ERR_BUSY if the service cannot be reached, asks to slow down or refuses to be
+// read; ERR_IO if it refuses a write or what arrives is not what was sent. Free answer->text in any
+// case.
 MUST_CHECK bool s3_send(struct s3_client *client, const struct s3_request *request,
                         struct s3_answer *answer, struct err *err);
 
