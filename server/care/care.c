@@ -54,7 +54,7 @@ struct care {
 
     // Used by the thread only.
     bool must_purge;  // deleted bytes may still be in the write-ahead log
-    bool told_newer;  // that a newer program has changed the tables
+    bool said_newer;  // that a newer program has changed the tables
     bool must_forget; // a run was deleted for good: copies from before a schema still hold it
     uint64_t seen_writes;
     // Monotonic: when each was last done.
@@ -578,9 +578,9 @@ static bool knows_tables(struct care *care)
     struct err err = {.pos = ERR_NO_POS};
     bool is_newer =
         !store_check_schema(care->config.intake.store, &err) && err.code == ERR_UNSUPPORTED;
-    if (is_newer && !care->told_newer)
+    if (is_newer && !care->said_newer)
         log_error("nothing is stored any more: %s", err.msg);
-    care->told_newer = is_newer;
+    care->said_newer = is_newer;
     return !is_newer;
 }
 

@@ -169,7 +169,7 @@ static bool compare_marks(struct service *service, const char *kept, char mark[B
 static bool refuse_rights(struct err *err)
 {
     err->code = ERR_DENIED;
-    return err_wrap(err, "the keys may write files, but are not told which there are: grant "
+    return err_wrap(err, "the keys may write files, but S3 does not say which there are: grant "
                          "s3:ListBucket and s3:GetObject (deploy/s3/policy.json)");
 }
 

@@ -20,14 +20,15 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { ANSWER_SECONDS = 20, MOST_SEEN = 1024, MOST_TOLD = 64 }; // processes: the hub takes no more
+enum { ANSWER_SECONDS = 20, MOST_SEEN = 1024 };
+enum { MOST_LISTED = 64 }; // processes: the hub takes no more
 
 struct agent {
     const struct agent_config *config;
     int fd;
     pthread_mutex_t lock; // guards the state
     struct agent_state state;
-    bool told_full; // that there are more processes than it can know
+    bool said_full; // that there are more processes than it can know
 };
 
 // --- processes ----------------------------------------------------------------------------------
@@ -146,8 +147,8 @@ static void answer_request(struct agent *agent, const struct received *got,
         process->rank = is_new ? process_rank_of(got->who.pid) : process->rank;
         agent_state_place(&agent->state, process, message);
         choose(agent, process, &text);
-    } else if (!agent->told_full) {
-        agent->told_full = true;
+    } else if (!agent->said_full) {
+        agent->said_full = true;
         fprintf(stderr, "more than %d processes ask: the others are not recorded\n",
                 AGENT_MOST_PROCESSES);
     }
@@ -181,13 +182,13 @@ static void answer_message(struct agent *agent, const struct received *got)
 
 static void describe(struct agent *agent, struct buf *body)
 {
-    const struct agent_process *listed[MOST_TOLD];
+    const struct agent_process *listed[MOST_LISTED];
     buf_puts(body, "{\"node\":");
     buf_json(body, str_of(agent->config->node));
     buf_puts(body, ",\"processes\":[");
     pthread_mutex_lock(&agent->lock);
     agent_state_age(&agent->state, clock_mono_ns());
-    size_t count = agent_state_list(&agent->state, listed, MOST_TOLD);
+    size_t count = agent_state_list(&agent->state, listed, MOST_LISTED);
     for (size_t i = 0; i < count; i++)
         buf_printf(body, "%s{\"pid\":%d,\"job\":%lld,\"rank\":%lld,\"busy\":%s}", i ? "," : "",
                    (int)listed[i]->pid, (long long)listed[i]->job, (long long)listed[i]->rank,

@@ -104,11 +104,11 @@ static void remove_sent(struct folder_send *send, const struct listed_file *file
         return;
     const struct listed_file now = file_list_entry(file->name, &info);
     if (now.bytes != file->bytes || now.modified_ns != file->modified_ns || unlink(path) == 0 ||
-        send->told_kept)
+        send->said_kept)
         return;
     (void)err_set_errno(&why, "cannot be removed");
     tell_failure("kept", file->name, &why);
-    send->told_kept = true;
+    send->said_kept = true;
 }
 
 static bool send_listed(struct folder_send *send, struct listed_file *file, const char *path,

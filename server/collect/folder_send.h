@@ -15,7 +15,7 @@ struct folder_send {
     int64_t settle_ns; // unchanged for this long; 0: whatever is there
     bool retry;        // what was refused before
     bool removes;      // files that were sent, but logs and members of a set
-    bool told_kept;    // that one could not be removed
+    bool said_kept;    // that one could not be removed
     size_t sent, known, refused, failed,
         waiting;            // files, of the passes so far; waiting: of the last
     int notify;             // inotify; -1: none

@@ -102,7 +102,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     s3.stop();
   });
 
-  test("keys that are not told what is missing end a start with what to grant", async () => {
+  test("keys to which S3 does not say what is missing end a start with what to grant", async () => {
     const s3 = await start_s3();
     const options = ["--store", await postgres.store("rights"), "--blobs", s3.place()];
     s3.instead = (request, response) => { // as S3 does without s3:ListBucket

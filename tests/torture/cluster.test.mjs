@@ -232,7 +232,7 @@ test("with the policy of deploy/ a service does all it has to, below its prefix 
       headers: { "If-Match": "*" } });
     assert.ok(gone.status < 300, gone.text);
     const user = "service";
-    // What is missing is said to be, or the place would have no mark.
+    // A missing object has to be 404, or the place would have no mark.
     assert.equal(await engines.s3("GET", "/team/place", { user }), "200");
     assert.equal(await engines.s3("GET", "/team/nothing", { user }), "404");
     for (const [method, path] of [["GET", "/other/x"], ["PUT", "/other/y"], ["DELETE", "/other/x"],

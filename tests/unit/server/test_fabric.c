@@ -190,10 +190,10 @@ static void a_rank_is_what_its_own_launcher_says(void **state)
 }
 
 // Eight ranks, each with 32 workers of its loader, after which the ranks were seen.
-static void ranks_are_told_before_the_workers_that_ask_too(void **state)
+static void ranks_are_listed_before_the_workers_that_ask_too(void **state)
 {
-    enum { RANKS = 8, WORKERS = 32, TOLD = 64 };
-    const struct agent_process *listed[TOLD];
+    enum { RANKS = 8, WORKERS = 32, MOST = 64 };
+    const struct agent_process *listed[MOST];
     struct agent_state *agent = calloc(1, sizeof *agent);
     char name[16];
     (void)state;
@@ -211,8 +211,8 @@ static void ranks_are_told_before_the_workers_that_ask_too(void **state)
             agent_state_place(agent, process, &message);
         }
     assert_int_equal(agent->process_count, RANKS * (WORKERS + 1));
-    assert_int_equal(agent_state_list(agent, listed, TOLD), TOLD);
-    for (int i = 0; i < TOLD; i++)
+    assert_int_equal(agent_state_list(agent, listed, MOST), MOST);
+    for (int i = 0; i < MOST; i++)
         assert_int_equal(listed[i]->is_worker, i >= RANKS);
     assert_int_equal(agent_state_list(agent, listed, 3), 3);
     free(agent);
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(answers_go_to_clients_of_the_same_kind_alone),
         cmocka_unit_test(a_process_gets_a_capture_while_it_is_fresh_until_the_process_has_started),
         cmocka_unit_test(a_rank_is_what_its_own_launcher_says),
-        cmocka_unit_test(ranks_are_told_before_the_workers_that_ask_too),
+        cmocka_unit_test(ranks_are_listed_before_the_workers_that_ask_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
