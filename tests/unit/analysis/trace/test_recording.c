@@ -264,7 +264,7 @@ static void each_profiler_records_in_its_own_way(void **state)
     }
 }
 
-// Unless told otherwise, nsys ends the program together with the range.
+// By default nsys ends the program together with the range.
 static void no_capture_range_ends_the_training(void **state)
 {
     (void)state;
