@@ -9,10 +9,11 @@
 #include "ingest/rocm/rocm_names.h"
 #include "ingest/source/source.h"
 #include "ingest/sqlite/text_table.h"
+#include "ingest/trace/record_set.h"
 
 #include <stdlib.h>
 
-enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024, MOST_DISPATCHES = 1 << 24 };
+enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024 };
 
 // Correlation ids are unique within a process only.
 #define PROCESS_CORRELATIONS (INT64_C(1) << 48)
@@ -20,6 +21,11 @@ enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024, MOST_DISPATCHES 
 struct agent {
     int64_t handle, device; // device: its place among GPUs
     bool is_gpu;
+};
+
+// Numbers of dispatches are unique within a process.
+struct dispatch {
+    int64_t process, number;
 };
 
 struct list;
@@ -37,11 +43,11 @@ struct rocm_json {
     uint64_t records;          // of all kinds
     int64_t processes;         // before the current one
     struct rocm_counts counts; // of the current kernel
+    struct record_set counted; // dispatches that were taken with their counters
     struct sums sums;
     // of the current process:
     int64_t pid;
-    struct buf is_used;    // by name of a kernel
-    struct buf is_counted; // by dispatch: whether it was taken with its counters
+    struct buf is_used; // by name of a kernel
     struct text_table kernels, operations, markers, counters;
     struct rocm_memory memory;
     const struct named *named; // that are being read
@@ -417,14 +423,13 @@ static int64_t correlation_of(const struct rocm_json *rocm, const struct record 
     return record->correlation + rocm->processes % INT16_MAX * PROCESS_CORRELATIONS;
 }
 
-// Whether a small number is new to a set.
-static bool is_new(struct buf *set, uint64_t number)
+static bool is_first_use(struct rocm_json *rocm, str_id name)
 {
-    while (set->len <= number && !set->failed)
-        buf_putc(set, 0);
-    if (set->failed || set->at[number])
+    while (rocm->is_used.len <= name && !rocm->is_used.failed)
+        buf_putc(&rocm->is_used, 0);
+    if (rocm->is_used.failed || rocm->is_used.at[name])
         return false;
-    set->at[number] = 1;
+    rocm->is_used.at[name] = 1;
     return true;
 }
 
@@ -434,7 +439,7 @@ static void sum_up(struct rocm_json *rocm, const struct event_record *event)
         return;
     rocm->sums.kernels++;
     figures_sum(&rocm->sums.total_ns, event->dur_ns);
-    rocm->sums.distinct += is_new(&rocm->is_used, event->name);
+    rocm->sums.distinct += is_first_use(rocm, event->name);
 }
 
 static bool add_kernel(struct rocm_json *rocm, const struct record *record,
@@ -455,22 +460,28 @@ static bool add_kernel(struct rocm_json *rocm, const struct record *record,
 static bool take_kernel(struct rocm_json *rocm, const struct record *record,
                         struct event_record *event, struct err *err)
 {
-    const struct buf *counted = &rocm->is_counted;
-    bool known = record->dispatch >= 0 && (uint64_t)record->dispatch < counted->len;
-    return (known && counted->at[record->dispatch]) || add_kernel(rocm, record, event, err);
+    const struct dispatch dispatch = {rocm->processes, record->dispatch};
+    uint32_t index;
+    return record_set_find(&rocm->counted, &dispatch, &index) ||
+           add_kernel(rocm, record, event, err);
 }
 
-// A kernel with its counters. It may be listed again among all kernels, which come later.
+// A kernel with its counters. It may be listed again among all kernels, which come later; one
+// without a number is left to that list.
 static bool take_counted(struct rocm_json *rocm, const struct record *record,
                          struct event_record *event, struct err *err)
 {
     const struct agent *agent = agent_of(rocm, record->agent);
     struct counter_record when = {.pid.number = agent ? agent->device : 0,
                                   .time_ns = event->begin_ns};
-    bool fits = record->dispatch >= 0 && record->dispatch < MOST_DISPATCHES;
-    bool add = fits && is_new(&rocm->is_counted, (uint64_t)record->dispatch);
-    return rocm_counts_end(&rocm->counts, &rocm->counters, rocm->builder, &when, err) &&
-           (!add || add_kernel(rocm, record, event, err));
+    const struct dispatch dispatch = {rocm->processes, record->dispatch};
+    uint32_t index, before = rocm->counted.count;
+    if (!rocm_counts_end(&rocm->counts, &rocm->counters, rocm->builder, &when, err))
+        return false;
+    if (record->dispatch == VALUE_ABSENT)
+        return true;
+    return record_set_add(&rocm->counted, &dispatch, &index, err) &&
+           (rocm->counted.count == before || add_kernel(rocm, record, event, err));
 }
 
 static bool take_copy_row(struct rocm_json *rocm, const struct record *record,
@@ -698,7 +709,7 @@ static void read_process(struct rocm_json *rocm, int64_t index)
     rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
     rocm->agent_count = 0;
     rocm->sums = (struct sums){0};
-    rocm->is_used.len = rocm->is_counted.len = 0;
+    rocm->is_used.len = 0;
     while (json_cursor_member(&rocm->json, &key, &value))
         read_member(rocm, key, &value);
     if (!rocm_memory_end(&rocm->memory, rocm->builder, &err))
@@ -765,13 +776,14 @@ static bool rocm_json_read(const struct format_input *input, struct err *err)
     rocm->input = input;
     rocm->builder = input->builder;
     rocm->counts.budget = rocm->memory.budget = input->budget;
+    record_set_init(&rocm->counted, sizeof(struct dispatch), input->budget);
     bool ok = read_document(rocm, err);
     free_names(rocm);
     buf_free(&rocm->text);
     rocm_counts_free(&rocm->counts);
     rocm_memory_free(&rocm->memory);
     buf_free(&rocm->is_used);
-    buf_free(&rocm->is_counted);
+    record_set_free(&rocm->counted);
     json_cursor_close(&rocm->json);
     free(rocm);
     return ok;
