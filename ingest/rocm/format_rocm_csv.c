@@ -380,11 +380,10 @@ static bool add_counter(struct rocm_csv *csv, const struct csv_row *row, struct 
 // Of a GPU, which "GPU 1" says by itself; agents are looked up in the end.
 static bool add_block(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
-    bool of_cpu = str_starts_with(cell(csv, row, AGENT), STR("CPU"));
     struct rocm_block block = {.address = rocm_address(cell(csv, row, ADDRESS)),
                                .time_ns = number(csv, row, START, -1),
                                .bytes = number(csv, row, ALLOCATED, 0),
-                               .device = of_cpu ? -1 : number(csv, row, AGENT, -1)};
+                               .device = number(csv, row, AGENT, -1)};
     return rocm_memory_add(&csv->memory, cell(csv, row, OPERATION), &block, err);
 }
 
