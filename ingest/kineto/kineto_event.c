@@ -496,7 +496,7 @@ static bool add_complete(struct kineto_events *events, uint64_t pos, struct err 
     return trace_builder_add(events->builder, record, err);
 }
 
-// Kineto of 2021 gave instants no category: there the name and what it says of devices count.
+// Kineto of 2021 gave instants no category: those of this name that have a type of device count.
 static bool is_allocation(const struct kineto_events *events)
 {
     const struct event_fields *fields = &events->fields;

@@ -23,8 +23,8 @@ void rocm_counts_free(struct rocm_counts *counts);
 MUST_CHECK bool rocm_counts_add(struct rocm_counts *counts, int64_t counter, double value,
                                 struct err *err);
 
-// Adds the sums to a trace as values from a time on, of the process and time of `when`, and starts
-// anew. names: of counters by their ids.
+// Adds the sums to a trace as values from a time on, of the process and time of `when`, and empties
+// the counts. names: of counters by their ids.
 MUST_CHECK bool rocm_counts_end(struct rocm_counts *counts, struct text_table *names,
                                 struct trace_builder *builder, const struct counter_record *when,
                                 struct err *err);

@@ -25,7 +25,7 @@ void rocm_memory_free(struct rocm_memory *memory);
 MUST_CHECK bool rocm_memory_add(struct rocm_memory *memory, struct str operation,
                                 const struct rocm_block *block, struct err *err);
 
-// Adds the blocks to a trace as allocations, and starts anew. What was taken before the recording
+// Adds the blocks to a trace as allocations and forgets them. What was taken before the recording
 // is left out.
 MUST_CHECK bool rocm_memory_end(struct rocm_memory *memory, struct trace_builder *builder,
                                 struct err *err);
