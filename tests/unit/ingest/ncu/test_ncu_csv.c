@@ -58,7 +58,7 @@ static void details_have_a_row_per_metric(void **state)
                    "{\"page\":\"details\",\"kernels\":2,\"metric_rows\":3,\"not_a_number\":1,"
                    "\"kernel_names\":[\"a\",\"b\"]}");
     assert_counted(STR(DETAILS "\"0\",\"1\",\"a\",\"Bytes\",\"byte\",\"27.595.520\"\n"
-                               "\"0\",\"1\",\"a\",\"Hit Rate\",\"%\",\"65,77\"\n"
+                               "\"0\",\"1\",\"a\",\"L2 Hit Rate\",\"%\",\"65,77\"\n"
                                "\"0\",\"1\",\"a\",\"Hits\",\"\",\"n/a\"\n"),
                    "{\"page\":\"details\",\"kernels\":1,\"metric_rows\":3,\"not_a_number\":1,"
                    "\"kernel_names\":[\"a\"]}");
