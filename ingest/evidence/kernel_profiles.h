@@ -11,10 +11,10 @@
 // What is kept of a launch.
 enum profile_figure {
     PROFILE_DURATION_NS,
-    PROFILE_SM_PERCENT,       // of the peak of the busiest unit of the SMs
-    PROFILE_MEMORY_PERCENT,   // of the busiest part of the memory system
-    PROFILE_DRAM_PERCENT,     // of the peak bandwidth of DRAM
-    PROFILE_DRAM_BYTES,       // read and written
+    PROFILE_SM_PERCENT,     // of the peak of the busiest unit of the SMs
+    PROFILE_MEMORY_PERCENT, // of the busiest part of the memory system
+    PROFILE_DRAM_PERCENT,   // of the peak bandwidth of DRAM
+    PROFILE_DRAM_BYTES,     // read and written
     PROFILE_DRAM_READ_BYTES,
     PROFILE_DRAM_WRITE_BYTES,
     PROFILE_DRAM_BPS,
