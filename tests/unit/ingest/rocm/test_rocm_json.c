@@ -40,7 +40,7 @@
     "\"external\":0},\"start_timestamp\":" start ",\"end_timestamp\":" end                        \
     ",\"dispatch_info\":{\"size\":72,\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},"    \
     "\"kernel_id\":" kernel                                                                       \
-    ",\"dispatch_id\":1,\"private_segment_size\":0,\"group_segment_size\":512,"                   \
+    ",\"dispatch_id\":98765432,\"private_segment_size\":0,\"group_segment_size\":512,"            \
     "\"workgroup_size\":{\"x\":64,\"y\":1,\"z\":1},\"grid_size\":{\"x\":130,\"y\":2,\"z\":1}},"   \
     "\"stream_id\":{\"handle\":77}}"
 #define RECORD(kind, correlation, rest)                                                     \
@@ -159,7 +159,8 @@ static void copies_have_a_row_by_direction_and_stream(void **state)
 #define COUNTED(start, end, records)                                                             \
     "{\"thread_id\":8,\"dispatch_data\":{\"size\":128,\"correlation_id\":{\"internal\":4},"      \
     "\"start_timestamp\":" start ",\"end_timestamp\":" end ",\"dispatch_info\":{\"size\":72,"    \
-    "\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},\"kernel_id\":1,\"dispatch_id\":1," \
+    "\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},\"kernel_id\":1,\"dispatch_id\":"   \
+    "98765432,"                                                                                  \
     "\"workgroup_size\":{\"x\":64,\"y\":1,\"z\":1},\"grid_size\":{\"x\":130,\"y\":2,\"z\":1}}}," \
     "\"records\":[" records "],\"kernel_rename_val\":0}"
 
@@ -212,7 +213,7 @@ static void counters_without_times_are_counted(void **state)
     (void)state;
     struct trace *trace = read_good(STR(FILE_OF(PROCESS_WITH(
         "40",
-        "{\"dispatch_data\":{\"dispatch_info\":{\"dispatch_id\":1}},\"records\":[" COUNT(
+        "{\"dispatch_data\":{\"dispatch_info\":{\"dispatch_id\":98765432}},\"records\":[" COUNT(
             "31", "2.0") "]}",
         "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "]"))));
     assert_int_equal(trace->event_count, 1);
