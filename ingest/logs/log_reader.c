@@ -529,7 +529,9 @@ static bool take_other(struct log_reader *reader, enum other_mark mark, const st
     case MARK_MEMORY: take_rank_memory(reader, found); break;
     case MARK_ARGUMENTS: reader->arguments = MOST_ARGUMENTS; break;
     case MARK_TRACEBACK: reader->traceback = found->pos; break;
-    case MARK_VALIDATION: log_validation_bar(&reader->validation, found->written.text); break;
+    case MARK_VALIDATION:
+        log_validation_bar(&reader->validation, log_from(found->written.text, found->at));
+        break;
     case OTHER_MARKS: break;
     }
     return true;

@@ -9,7 +9,7 @@
 struct log_timer {
     int64_t job;   // the last step by DeepSpeed's other line; LOG_NO_STEP
     int64_t count; // the timer's last number; LOG_NO_STEP
-    bool differs;  // they are not of the same
+    bool differs;  // the timer does not count the job's steps
 };
 
 // A line of the timer, and any other one, before they are in the book. Once they differ, the

@@ -16,12 +16,22 @@ void log_validation_bar(struct log_validation *validation, struct str text)
     validation->total = bar.total;
 }
 
-static void begin_epoch(struct log_validation *validation, int64_t epoch)
+// The steps before an epoch: after those of the epoch before it, or by how many each epoch had so
+// far; of the first in the file all batches count.
+static int64_t steps_before(const struct log_validation *validation, int64_t epoch, int64_t all)
 {
     int64_t validated = validation->counted ? validation->before + validation->total : 0;
-    int64_t length = validation->epoch < 0 ? 0 : validation->all - validated;
-    *validation = (struct log_validation){
-        .epoch = epoch, .length = length > 0 ? length : 0, .counted = validation->counted};
+    int64_t length = validation->all > validated ? validation->all - validated : all;
+    if (validation->epoch >= 0 && epoch == validation->epoch + 1)
+        return validation->begin + length;
+    return epoch * (validation->epoch > 0 ? validation->begin / validation->epoch : length);
+}
+
+static void begin_epoch(struct log_validation *validation, int64_t epoch, int64_t all)
+{
+    *validation = (struct log_validation){.epoch = epoch,
+                                          .begin = steps_before(validation, epoch, all),
+                                          .counted = validation->counted};
 }
 
 // Of a validation that is over, the training's bar may have moved on as far by chance, but then its
@@ -56,14 +66,13 @@ void log_validation_number(struct log_validation *validation, struct str text,
     if (epoch > MOST)
         return;
     if (epoch != validation->epoch)
-        begin_epoch(validation, epoch);
+        begin_epoch(validation, epoch, bar.total);
     int64_t validated = validation->before + validation->at;
     if (moved_along(validation, &bar, validated) && may_be_within(validation, last, step))
         validation->counted = true;
     validation->count = bar.step;
     validation->all = bar.total;
     validation->validated = validated;
-    bool known = epoch == 0 || validation->length > 0;
-    if (validation->counted && known && validated < bar.step)
-        step->step = epoch * validation->length + bar.step - validated;
+    if (validation->counted && validated < bar.step)
+        step->step = validation->begin + bar.step - validated;
 }

@@ -12,11 +12,12 @@ struct log_validation {
     int64_t epoch;             // of the training's bar; -1 none so far
     int64_t count, all;        // where it was, and its length
     int64_t validated;         // batches until then
-    int64_t length;            // steps of the epoch before; 0 unknown
+    int64_t begin;             // steps before this epoch
     bool counted;              // the training's bar counts them
 };
 
-// A line of a validation's bar.
+// A line of a validation's bar, from its name on: that of the training may have a figure of that
+// name.
 void log_validation_bar(struct log_validation *validation, struct str text);
 
 // A line of the training's bar, after that of `last` (or NULL): its number becomes that of the

@@ -116,6 +116,27 @@ static void a_bar_beside_a_validation_goes_on_after_it(void **state)
     evidence_free(&evidence);
 }
 
+// Of the epochs before, all batches count.
+static void a_log_may_begin_in_a_later_epoch(void **state)
+{
+    (void)state;
+    ASSERT_STEPS(EPOCH("3", "859/1016", "0.223") VALIDATION("78/157")
+                     EPOCH("3", "937/1016", "0.223") VALIDATION("157/157")
+                         EPOCH("4", "1/1016", "0.220"),
+                 3 * 1016 + 859, 3 * 1016 + 860);
+    evidence_free(&evidence);
+}
+
+#define WITH_FIGURE(number) \
+    "Epoch 0:  20%|# | " number " [00:30<00:05, 28it/s, loss=2.5, v_num=7, Validation_loss=2]\n"
+
+static void a_figure_of_a_validation_is_no_bar_of_one(void **state)
+{
+    (void)state;
+    ASSERT_STEPS(WITH_FIGURE("20/100") WITH_FIGURE("20/100") WITH_FIGURE("40/100"), 20, 40);
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -126,6 +147,8 @@ int main(void)
         cmocka_unit_test(batches_of_a_validation_are_no_steps),
         cmocka_unit_test(steps_between_validations_are_counted_on),
         cmocka_unit_test(a_bar_beside_a_validation_goes_on_after_it),
+        cmocka_unit_test(a_log_may_begin_in_a_later_epoch),
+        cmocka_unit_test(a_figure_of_a_validation_is_no_bar_of_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
