@@ -61,7 +61,10 @@ bool log_interval_correct(struct log_sequence *sequence, struct arena *arena, st
         means[i].has &= ~(1u << LOG_CONSUMED_SAMPLES);
         for (size_t value = 0; value < LOG_VALUES; value++)
             means[i].values[value] /= share;
+        if (share != 1) // whole, as that of the lines around
+            means[i].values[LOG_GLOBAL_BATCH] = round(means[i].values[LOG_GLOBAL_BATCH]);
         line->printed = &means[i];
     }
+    sequence->corrected = true;
     return means;
 }

@@ -8,7 +8,7 @@
 #include "ingest/evidence/log_book.h"
 
 struct log_line {
-    const struct log_step *printed; // the book's
+    const struct log_step *printed; // the book's, unless corrected
     int64_t segment;                // counts restarts from 0
     int64_t step;                   // its number, or its place in the segment if it has none
     int64_t step_ns;                // -1 unknown
@@ -23,6 +23,7 @@ struct log_sequence {
     int64_t restarts;
     int64_t median_ns; // of the times of steps; 0 without any
     int64_t begin_ns;  // of the first line that has a time; LOG_NO_TIME
+    bool corrected;    // lines have other figures than the book
 };
 
 // Lines live in the arena, and refer to the book.

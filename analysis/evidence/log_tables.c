@@ -221,13 +221,17 @@ static void row_sums(const struct log_sequence *sequence, struct row *row)
 }
 
 // The memory of any rank that printed it: the one whose steps count need not have the most.
-static void row_memory(const struct log_book *book, struct row *row)
+static void row_memory(const struct log_sequence *sequence, const struct log_book *book,
+                       struct row *row)
 {
     int64_t most = -1;
-    for (size_t i = 0; i < book->step_count; i++)
-        if (log_has_whole(&book->steps[i], LOG_MEMORY_BYTES) &&
-            log_whole(&book->steps[i], LOG_MEMORY_BYTES) > most)
-            most = log_whole(&book->steps[i], LOG_MEMORY_BYTES);
+    size_t count = sequence->corrected ? sequence->count : book->step_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct log_step *step =
+            sequence->corrected ? sequence->lines[i].printed : &book->steps[i];
+        if (log_has_whole(step, LOG_MEMORY_BYTES) && log_whole(step, LOG_MEMORY_BYTES) > most)
+            most = log_whole(step, LOG_MEMORY_BYTES);
+    }
     row_i64_if(row, LOGS_MEMORY_BYTES, most >= 0, most);
 }
 
@@ -352,7 +356,7 @@ static bool add_log(struct log_tables *tables, struct err *err)
     row_samples(sequence, &samples, &row);
     row_batch(sequence, &row);
     row_sums(sequence, &row);
-    row_memory(tables->book, &row);
+    row_memory(sequence, tables->book, &row);
     row_i64(&row, LOGS_CHECKPOINTS, count_events(tables->book, LOG_CHECKPOINT));
     row_i64(&row, LOGS_EVALUATIONS, count_events(tables->book, LOG_EVALUATION));
     row_i64(&row, LOGS_FAULTS, count_events(tables->book, LOG_FAULT));

@@ -533,17 +533,33 @@ static void sums_of_nemo_are_of_the_steps_in_them(void **state)
         struct log_step step = step_of(steps[i], 5 * shares[i], 2 * shares[i]);
         step.writer = "nemo2";
         log_step_set(&step, LOG_GLOBAL_BATCH, 512 * shares[i]);
+        log_step_set(&step, LOG_MEMORY_BYTES, 1000 * shares[i]);
         log_step_set(&step, LOG_CONSUMED_SAMPLES, 27648);
         print_step(f, step);
     }
     const struct table *logs = table_named(f, "logs"), *rows = table_named(f, "log_steps");
     assert_true(table_f64(logs, 0, LOGS_LOWEST_LOSS, 0) == 2);
+    assert_int_equal(table_i64(logs, 0, LOGS_MEMORY_BYTES, -1), 1000);
     for (size_t i = 0; i < 5; i++) {
         assert_true(table_f64(rows, i, LOG_STEPS_LOSS, 0) == 2);
         assert_int_equal(table_i64(rows, i, LOG_STEPS_STEP_NS, -1), 5 * SECOND);
         assert_int_equal(table_i64(rows, i, LOG_STEPS_GLOBAL_BATCH, -1), 512);
         assert_true(table_cell(rows, i, LOG_STEPS_CONSUMED_SAMPLES)->null);
     }
+}
+
+// Three of ten steps: 37.2 of 124, by whose quotient a batch is just below 124.
+static void batches_of_nemo_stay_whole(void **state)
+{
+    struct fixture *f = *state;
+    static const double batches[] = {37.2, 124, 124};
+    for (int i = 0; i < 3; i++) {
+        struct log_step step = step_of(109 + 10 * i, 5, 2);
+        step.writer = "nemo2";
+        log_step_set(&step, LOG_GLOBAL_BATCH, batches[i]);
+        print_step(f, step);
+    }
+    assert_int_equal(table_i64(table_named(f, "log_steps"), 0, LOG_STEPS_GLOBAL_BATCH, -1), 124);
 }
 
 // Lines of each step, of which most were cut out: batches that grow are none of fewer steps.
@@ -572,6 +588,7 @@ int main(void)
         TEST(a_rate_of_the_whole_job_stands_where_steps_have_none),
         TEST(a_rate_of_the_job_is_none_of_a_gpu),
         TEST(sums_of_nemo_are_of_the_steps_in_them),
+        TEST(batches_of_nemo_stay_whole),
         TEST(growing_batches_of_nemo_are_left),
         TEST(lines_of_several_ranks_are_one_step),
         TEST(of_ranks_with_as_many_steps_the_one_with_a_loss_counts),
