@@ -104,7 +104,8 @@ struct flight_status {
 };
 // Links entries to groups, and each status to its group: the dump does not say which that is
 // unless an entry does, but ids and names both count the groups of a rank in the order in which
-// they were made. What gloo retired is finished, but for the last collective of a group.
+// they were made. What was coalesced has the state of its end. What gloo retired is finished, but
+// for the last collective of a group.
 MUST_CHECK bool flight_finish(struct evidence *evidence, struct flight_status *statuses,
                               size_t count, struct err *err);
 
