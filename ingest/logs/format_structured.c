@@ -120,7 +120,7 @@ static struct open_span *innermost(const struct structured *log, struct str task
 static bool add_step(struct structured *log, const struct metric_span *span, uint64_t pos,
                      struct err *err)
 {
-    struct metric_scalar scalar = {.name = STR("time_metrics/end_to_end(s)"),
+    struct metric_scalar scalar = {.name = STR("iteration-time"), // of this step alone
                                    .number = (double)span->dur_ns / 1e9,
                                    .step = span->step,
                                    .time_ns = span->begin_ns,
