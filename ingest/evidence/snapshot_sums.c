@@ -64,12 +64,12 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 // The ring may have lost how the run started, so this follows from the end. Blocks that await their
-// free are replayed as in use, so those at the end count, too. Events have the sizes of requests,
-// so the rounding of their blocks comes off.
+// free are replayed as in use, so those at the end count, too.
 int64_t snapshot_before(const struct snapshot_sums *sums, int64_t device, int64_t net)
 {
     int64_t end = larger(sums->active_on[device], sums->allocated_on[device]);
-    return figures_minus(figures_minus(end, sums->rounded_on[device]), net);
+    bool all_recorded = figures_minus(end, sums->rounded_on[device]) == net;
+    return all_recorded ? 0 : figures_minus(end, net);
 }
 
 void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment)

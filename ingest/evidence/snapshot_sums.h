@@ -67,8 +67,8 @@ struct snapshot_change {
     unsigned word; // the place of its state or action
 };
 
-// What was allocated before the first record: what is at the end, without the rounding of blocks
-// that were recorded, less what was recorded.
+// What was allocated before the first record: of blocks at the end, less what was recorded.
+// Nothing, if they are what was recorded but for the rounding of their sizes.
 int64_t snapshot_before(const struct snapshot_sums *sums, int64_t device, int64_t net);
 
 void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment);

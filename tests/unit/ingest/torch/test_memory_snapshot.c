@@ -282,9 +282,7 @@ static void snapshots_in_json_are_counted_alike(void **state)
                 "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0,\"inactive\":8}");
 }
 
-// What a ring buffer lost stands in the blocks with its calls. Blocks are larger than their
-// requests, by much with some settings: what was recorded counts as requested, with the rest as its
-// block.
+// What a ring buffer lost stands in the blocks with its calls; sizes of blocks are rounded up.
 static void blocks_from_before_count_for_their_call(void **state)
 {
     (void)state;
@@ -309,13 +307,13 @@ static void blocks_from_before_count_for_their_call(void **state)
     assert_non_null(strstr(
         out.at, "\"inactive\":2048,\"failed_requests\":1,\"failed\":[{\"device\":1,\"time_us\":80,"
                 "\"requested\":8192,\"device_free\":77}],\"last_failed\":\"8192 bytes on device 1, "
-                "where 77 were free\",\"peak_allocated\":1545,\"peak_device\":1,"
+                "where 77 were free\",\"peak_allocated\":2048,\"peak_device\":1,"
                 "\"peak_time_us\":70,\"peak_reserved\":4096,\"most_by_one_call\":1024,"
-                "\"which_is\":\"build (m.py:8)\",\"peak_without_call\":512}"));
+                "\"which_is\":\"build (m.py:8)\",\"peak_without_call\":1015}"));
     buf_free(&out);
 }
 
-// A block at the end that was recorded was not there before, however much its size is rounded up.
+// All blocks at the end were recorded, so nothing was there before but the rounding of their sizes.
 static void a_recording_from_the_start_begins_with_nothing(void **state)
 {
     (void)state;
