@@ -175,9 +175,13 @@ class Events:
 
 
 def rocpd_kernels(trace, symbols, events):
+    # Whose grids are in work items already.
+    extended = {e["args"].get("correlation") for e, _, _ in trace.of(*CALLS)
+                if e["name"] == "hipExtModuleLaunchKernel"}
     for e, start, end in trace.of("kernel"):
         a = e["args"]
-        items = [blocks * block for blocks, block in zip(a["grid"], a["block"])]
+        items = a["grid"] if a["correlation"] in extended else [
+            blocks * block for blocks, block in zip(a["grid"], a["block"])]
         yield (start, end, events.id("KERNEL_DISPATCH", a["correlation"]),
                gpu_agent(a["device"]), queue_of(a), symbols.id(e["name"]),
                a.get("shared memory", 0), *items, *a["block"])
