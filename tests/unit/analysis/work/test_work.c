@@ -477,10 +477,7 @@ static void a_device_without_peaks_has_no_efficiency_and_says_so(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", "[{\"name\":\"Unheard-of 1\"}]");
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm", 10000);
+    begin_product(&hand, "[{\"name\":\"Unheard-of 1\"}]", "gemm");
     hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "roofline", 0, "flops"), 2147483648);
     assert_true(hand_cell(&hand, "roofline", 0, "efficiency")->null);
@@ -552,10 +549,7 @@ static void utilization_sums_the_time_at_each_precisions_peak(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", H100);
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm_bf16", 10000);
+    begin_product(&hand, H100, "gemm_bf16");
     launch(&hand,
            (struct hand_event){.name = "aten::mm",
                                .begin_ns = 80000,
@@ -590,10 +584,7 @@ static void recomputed_products_are_no_part_of_the_model(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", H100);
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm_bf16", 10000);
+    begin_product(&hand, H100, "gemm_bf16");
     hand_add(&hand, (struct hand_event){.kind = EVENT_PYTHON,
                                         .name = "torch/utils/checkpoint.py(1500): recompute_fn",
                                         .pid = 1,
@@ -646,10 +637,7 @@ static void unknown_operations_make_utilization_unknown(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", H100);
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm_bf16", 10000);
+    begin_product(&hand, H100, "gemm_bf16");
     hand_kernel(&hand, "sm90_xmma_gemm_replayed", 7, 40000, 30000);
     hand_analyze(&hand);
     size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");

@@ -8,12 +8,9 @@ static void a_partition_is_not_compared_with_the_whole_device(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(
-        &hand, "deviceProperties",
-        "[{\"name\":\"AMD Instinct MI300X\",\"numSms\":38,\"totalGlobalMem\":206141652992}]");
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm", 10000);
+    begin_product(
+        &hand, "[{\"name\":\"AMD Instinct MI300X\",\"numSms\":38,\"totalGlobalMem\":206141652992}]",
+        "gemm");
     hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "summary", 0, "gpu"),
                         "AMD Instinct MI300X partition of 38 compute units");
@@ -59,10 +56,7 @@ static void copies_to_the_host_add_no_device(void **state)
 {
     (void)state;
     struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", H100);
-    launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
-           "gemm_bf16", 10000);
+    begin_product(&hand, H100, "gemm_bf16");
     hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
                                         .name = "Memcpy DtoH (Device -> Host)",
                                         .pid = 1,

@@ -35,4 +35,13 @@ static inline void launch(struct hand *hand, struct hand_event op, const char *k
                                        .correlation = op.correlation});
 }
 
+// Starts a trace on these devices with a product of 1024 x 1024 x 1024 in bf16 that takes 10 us.
+static inline void begin_product(struct hand *hand, const char *devices, const char *kernel)
+{
+    hand_begin(hand);
+    hand_member(hand, "deviceProperties", devices);
+    launch(hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024}, kernel,
+           10000);
+}
+
 #endif

@@ -54,40 +54,50 @@ static void etags_are_found_in_lists(void **state)
     assert_false(response_tag_matches((struct str){NULL, 0}, tag));
 }
 
+// Of a request with these ETags.
+struct known {
+    struct arena arena;
+    struct request_header header;
+    struct request request;
+    struct response response;
+};
+
+static void ask_with(struct known *known, const char *etags)
+{
+    known->request = with_header(&known->header, "If-None-Match", etags);
+    known->request.arena = &known->arena;
+}
+
+static void begin_known(struct known *known, const char *etags)
+{
+    arena_init(&known->arena, NULL);
+    response_init(&known->response);
+    ask_with(known, etags);
+}
+
 static void a_known_etag_is_answered_304(void **state)
 {
     (void)state;
-    struct arena arena;
-    struct request_header header;
-    struct response response;
-    arena_init(&arena, NULL);
-    response_init(&response);
-    struct request request = with_header(&header, "If-None-Match", "\"v-7\"");
-    request.arena = &arena;
-    assert_true(response_unchanged(&request, &response, "v-%d", 7));
-    assert_int_equal(response.status, 304);
-    assert_false(response_unchanged(&request, &response, "v-%d", 8));
-    assert_true(str_equal(response.etag, STR("\"v-8\"")));
-    arena_free(&arena);
+    struct known known;
+    begin_known(&known, "\"v-7\"");
+    assert_true(response_unchanged(&known.request, &known.response, "v-%d", 7));
+    assert_int_equal(known.response.status, 304);
+    assert_false(response_unchanged(&known.request, &known.response, "v-%d", 8));
+    assert_true(str_equal(known.response.etag, STR("\"v-8\"")));
+    arena_free(&known.arena);
 }
 
 static void another_programs_answer_to_the_same_data_is_not_known(void **state)
 {
     (void)state;
-    struct arena arena;
-    struct request_header header;
-    struct response response;
-    arena_init(&arena, NULL);
-    response_init(&response);
-    struct request request = with_header(&header, "If-None-Match", "\"v-7\", \"v-7-0.0.1-\"");
-    request.arena = &arena;
-    assert_false(response_data_unchanged(&request, &response, "v-%d", 7));
-    assert_non_null(strstr(response.etag.at, program_version));
-    request = with_header(&header, "If-None-Match", response.etag.at);
-    request.arena = &arena;
-    assert_true(response_data_unchanged(&request, &response, "v-%d", 7));
-    assert_int_equal(response.status, 304);
-    arena_free(&arena);
+    struct known known;
+    begin_known(&known, "\"v-7\", \"v-7-0.0.1-\"");
+    assert_false(response_data_unchanged(&known.request, &known.response, "v-%d", 7));
+    assert_non_null(strstr(known.response.etag.at, program_version));
+    ask_with(&known, known.response.etag.at);
+    assert_true(response_data_unchanged(&known.request, &known.response, "v-%d", 7));
+    assert_int_equal(known.response.status, 304);
+    arena_free(&known.arena);
 }
 
 // A request for a path with an ETag, and the answer that was made for it.
