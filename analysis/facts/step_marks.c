@@ -2,8 +2,7 @@
 // Looks for step marks, from the most to the least certain kind.
 #include "analysis/facts/step_marks.h"
 
-#include "analysis/facts/host_stack.h"
-#include "analysis/facts/track_pairs.h"
+#include "analysis/facts/optimizer_marks.h"
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 #include "ingest/base/hash.h"
@@ -30,6 +29,13 @@ int64_t step_marks_number(struct str name, int64_t fallback)
     if (at == SIZE_MAX || !str_to_i64((struct str){name.at + at + 1, name.len - at - 1}, &number))
         return fallback;
     return number;
+}
+
+uint32_t step_marks_at(const struct step_marks *marks, int64_t time_ns)
+{
+    uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
+                                    sizeof *marks->marks, time_ns);
+    return begun && time_ns < marks->marks[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
 }
 
 static bool fits(const struct facts *facts, enum mark_source source, struct str name)
@@ -103,105 +109,6 @@ static void add_mark(struct step_marks *marks, struct step_mark mark)
     marks->marks[marks->count++] = mark;
 }
 
-// --- optimizers ---------------------------------------------------------------------------------
-
-// Takes out optimizers of single parameters that step in the backward, as soon as the gradient is
-// there. Items are in column order.
-static bool leave_out_backward(const struct facts *facts, struct keyed *items, uint32_t *count,
-                               struct err *err)
-{
-    const struct trace *trace = facts->trace;
-    uint32_t kept = 0, row = FACTS_NONE, op = FACTS_NONE;
-    struct host_stack stack;
-    bool ok = true;
-    host_stack_init(&stack, trace, facts->budget);
-    for (uint32_t i = 0; ok && i < *count; i++) {
-        uint32_t event = items[i].a, track = track_of_event(trace, event);
-        if (track != row)
-            host_stack_start(&stack, &trace->tracks[track], HOST_STACK_OPS);
-        row = track;
-        ok = host_stack_find(&stack, items[i].key, facts_event_end(trace, event), &op, err);
-        bool outside = op == FACTS_NONE || str_find(trace_text(trace, trace->name[op]),
-                                                    STR("AccumulateGrad")) == SIZE_MAX;
-        if (outside)
-            items[kept++] = items[i];
-    }
-    host_stack_free(&stack);
-    *count = kept;
-    return ok;
-}
-
-// Whether something that computes was launched between each mark and the next; false if that is so
-// nowhere.
-static bool find_work_between(const struct facts *facts, const struct step_marks *marks,
-                              bool *works)
-{
-    bool any = false;
-    for (uint32_t d = 0; d < facts->device_count; d++) {
-        const struct device_event *device = &facts->devices[d];
-        if (device->launch == FACTS_NONE || device->class != CLASS_COMPUTE)
-            continue;
-        int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
-        uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
-                                        sizeof *marks->marks, at_ns);
-        if (begun && begun < marks->count && at_ns >= marks->marks[begun - 1].end_ns)
-            works[begun - 1] = any = true;
-    }
-    return any;
-}
-
-// Several optimizers that step one after the other end the same iteration.
-static bool join_iterations(const struct facts *facts, struct step_marks *marks, struct err *err)
-{
-    size_t size = marks->count * sizeof(bool);
-    bool *works = budget_zalloc(facts->budget, size, err);
-    if (!works)
-        return false;
-    uint32_t last = 0;
-    bool any = find_work_between(facts, marks, works);
-    for (uint32_t i = 1; any && i < marks->count; i++)
-        if (works[i - 1])
-            marks->marks[++last] = marks->marks[i];
-        else
-            marks->marks[last].end_ns = marks->marks[i].end_ns;
-    marks->count = any ? last + 1 : marks->count;
-    budget_free(facts->budget, works, size);
-    return true;
-}
-
-// Of optimizers of several classes, as in a GAN, one marks steps: the one that steps most often,
-// the first of equals.
-static bool keep_class(const struct facts *facts, struct step_marks *marks, struct err *err)
-{
-    const struct trace *trace = facts->trace;
-    size_t size = trace->strings.count * sizeof(uint32_t);
-    uint32_t *counts = budget_zalloc(facts->budget, size, err), kept = 0;
-    if (!counts)
-        return false;
-    for (uint32_t i = 0; i < marks->count; i++)
-        counts[trace->name[marks->marks[i].event]]++;
-    str_id most = trace->name[marks->marks[0].event];
-    for (uint32_t i = 1; i < marks->count; i++)
-        if (counts[trace->name[marks->marks[i].event]] > counts[most])
-            most = trace->name[marks->marks[i].event];
-    for (uint32_t i = 0; i < marks->count; i++)
-        if (trace->name[marks->marks[i].event] == most)
-            marks->marks[kept++] = marks->marks[i];
-    marks->count = kept;
-    budget_free(facts->budget, counts, size);
-    return true;
-}
-
-// They end a step, so that each lasts until the next.
-static bool settle_optimizers(const struct facts *facts, struct step_marks *marks, struct err *err)
-{
-    if (!join_iterations(facts, marks, err) || !keep_class(facts, marks, err))
-        return false;
-    for (uint32_t i = 0; i + 1 < marks->count; i++)
-        marks->marks[i].end_ns = marks->marks[i + 1].begin_ns;
-    return true;
-}
-
 static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t count,
                         struct step_marks *marks, struct err *err)
 {
@@ -213,7 +120,7 @@ static bool order_marks(const struct facts *facts, struct keyed *items, uint32_t
     for (uint32_t i = 0; i < count; i++)
         add_mark(marks,
                  (struct step_mark){items[i].key, facts_event_end(trace, items[i].a), items[i].a});
-    return marks->source != MARKS_OPTIMIZER || settle_optimizers(facts, marks, err);
+    return marks->source != MARKS_OPTIMIZER || optimizer_marks_settle(facts, marks, err);
 }
 
 // Whether a word starts like that: not "criterion_0" and "writer_1" of "iter".
@@ -325,7 +232,8 @@ static bool gather(const struct search *search, const struct wanted *wanted,
         if (family ? is_of(search, family, trace->name[e])
                    : fits(facts, marks->source, trace_text(trace, trace->name[e])))
             items[found++] = (struct keyed){trace->begin_ns[e], e, 0};
-    bool ok = marks->source != MARKS_OPTIMIZER || leave_out_backward(facts, items, &found, err);
+    bool ok =
+        marks->source != MARKS_OPTIMIZER || optimizer_marks_outside(facts, items, &found, err);
     ok = ok && (found == 0 || order_marks(facts, items, found, marks, err));
     budget_free(facts->budget, items, size);
     return ok;
@@ -471,9 +379,7 @@ static bool launch_most(const struct facts *facts, const struct step_marks *mark
         if (device->launch == FACTS_NONE)
             continue;
         int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
-        uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
-                                        sizeof *marks->marks, at_ns);
-        if (begun && at_ns < marks->marks[begun - 1].end_ns)
+        if (step_marks_at(marks, at_ns) != FACTS_NONE)
             inside_ns += dur_ns;
     }
     return 2 * inside_ns > all_ns;
@@ -508,16 +414,19 @@ static bool find_repeated(const struct facts *facts, struct step_marks *marks, s
     return ok;
 }
 
+static bool find_of(const struct facts *facts, enum event_kind kind, enum mark_source source,
+                    struct step_marks *marks, struct err *err)
+{
+    uint32_t count = count_fitting(facts, kind, source);
+    *marks = (struct step_marks){.source = source};
+    return count == 0 ||
+           gather(&(struct search){facts, NULL}, &(struct wanted){kind, count, NULL}, marks, err);
+}
+
 bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
     for (int s = MARKS_CHOSEN; s <= MARKS_OPTIMIZER; s++) {
-        enum mark_source source = (enum mark_source)s;
-        uint32_t count = count_fitting(facts, EVENT_ANNOTATION, source);
-        if (count == 0)
-            continue;
-        *marks = (struct step_marks){.source = source};
-        if (!gather(&(struct search){facts, NULL}, &(struct wanted){EVENT_ANNOTATION, count, NULL},
-                    marks, err))
+        if (!find_of(facts, EVENT_ANNOTATION, (enum mark_source)s, marks, err))
             return false;
         if (marks->count)
             return true;
@@ -528,8 +437,5 @@ bool step_marks_find(const struct facts *facts, struct step_marks *marks, struct
 
 bool step_marks_find_on_device(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
-    uint32_t count = count_fitting(facts, EVENT_GPU_ANNOTATION, MARKS_PROFILER);
-    *marks = (struct step_marks){.source = MARKS_PROFILER};
-    return count == 0 || gather(&(struct search){facts, NULL},
-                                &(struct wanted){EVENT_GPU_ANNOTATION, count, NULL}, marks, err);
+    return find_of(facts, EVENT_GPU_ANNOTATION, MARKS_PROFILER, marks, err);
 }

@@ -223,12 +223,6 @@ static bool make_whole(struct facts *facts, struct err *err)
     return true;
 }
 
-// Marks that extend to the next one leave the last without an end.
-static bool is_open(const struct step_marks *marks)
-{
-    return marks->source == MARKS_OPTIMIZER && marks->count > 1;
-}
-
 static bool fill_steps(struct facts *facts, const struct step_marks *marks, struct err *err)
 {
     facts->steps = arena_array(facts->arena, marks->count, sizeof *facts->steps, err);
@@ -295,8 +289,10 @@ bool steps_make(struct facts *facts, struct err *err)
         return false;
     if (usable == 0)
         return make_whole(facts, err);
-    if (usable > 1 && is_open(&marks) && !facts->steps[facts->step_count - 1].reason)
-        facts->steps[facts->step_count - 1].reason = reason_open;
+    // Marks that extend to the next one leave the last without an end.
+    struct step *last = &facts->steps[facts->step_count - 1];
+    if (usable > 1 && marks.source == MARKS_OPTIMIZER && !last->reason)
+        last->reason = reason_open;
     return choose(facts, err);
 }
 
