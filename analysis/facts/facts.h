@@ -54,6 +54,7 @@ struct step {
     int64_t mark_begin_ns, mark_end_ns;
     int64_t begin_ns, end_ns; // on the device; equal if it has no time there
     bool steady;
+    bool early;         // steady, but of many leading steps that take another time
     const char *reason; // why it is not steady, NULL if it is
 };
 

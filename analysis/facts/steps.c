@@ -4,11 +4,16 @@
 
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
+#include "analysis/facts/evaluation.h"
 #include "analysis/facts/step_marks.h"
 #include "ingest/base/search.h"
 
 #include <assert.h>
 #include <string.h>
+
+// Of the usable steps; a warm-up has no more than the larger one.
+#define WARMUP_STEPS 2
+#define WARMUP_SHARE 0.25
 
 static const char *const reason_empty = "it launched no compute on the main stream";
 static const char *const reason_overtaken = "its compute ended before that of the previous step";
@@ -18,8 +23,7 @@ static const char *const reason_outlier =
     "warm-up: a leading step more than three robust standard deviations from the later ones";
 static const char *const reason_chosen = "warm-up: excluded by request";
 
-// Index of the step whose mark covers the host time, or FACTS_NONE.
-static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
+uint32_t steps_marked_at(const struct facts *facts, int64_t time_ns)
 {
     uint32_t begun = count_upto_i64(FIRST_OF(facts->steps, mark_begin_ns), facts->step_count,
                                     sizeof *facts->steps, time_ns);
@@ -42,7 +46,7 @@ static void assign_launched(struct facts *facts)
         if (device->launch == FACTS_NONE)
             continue;
         uint32_t event = facts->launches[device->launch].event;
-        device->step = mark_at(facts, facts->trace->begin_ns[event]);
+        device->step = steps_marked_at(facts, facts->trace->begin_ns[event]);
     }
 }
 
@@ -50,7 +54,7 @@ static void assign_launched(struct facts *facts)
 static void assign_covered(struct facts *facts)
 {
     for (uint32_t i = 0; i < facts->device_count; i++)
-        facts->devices[i].step = mark_at(facts, facts->devices[i].begin_ns);
+        facts->devices[i].step = steps_marked_at(facts, facts->devices[i].begin_ns);
 }
 
 // The main stream: the one with most compute time launched inside marks. So a copy or a collective
@@ -139,35 +143,74 @@ static int64_t median_of(int64_t *values, int64_t *scratch, size_t count)
     return stats_median(values, count);
 }
 
+// Durations of the usable steps from first on, before end.
+static uint32_t list_durations(const struct step *steps, uint32_t first, uint32_t end,
+                               int64_t *values)
+{
+    uint32_t listed = 0;
+    for (uint32_t s = first; s < end; s++)
+        if (!steps[s].reason)
+            values[listed++] = dur_of(&steps[s]);
+    return listed;
+}
+
+// What durations agree with: the median, and three robust standard deviations around it.
+struct usual {
+    double median_ns, reach_ns;
+};
+
+// Overwrites the values, which have room for 2 * count.
+static struct usual find_usual(int64_t *values, uint32_t count)
+{
+    int64_t median = median_of(values, values + count, count);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = values[i] > median ? values[i] - median : median - values[i];
+    double spread = 1.4826 * (double)median_of(values, values + count, count);
+    double least = (double)median / 100;
+    return (struct usual){(double)median, 3 * (spread > least ? spread : least)};
+}
+
+static bool is_usual(const struct usual *usual, const struct step *step)
+{
+    double distance = (double)dur_of(step) - usual->median_ns;
+    return distance >= -usual->reach_ns && distance <= usual->reach_ns;
+}
+
+// Whether leading steps agree with each other far more than with the later ones. Those of a warm-up
+// that settles spread so widely that all may be within their reach.
+static bool agree(const struct step *steps, uint32_t first, uint32_t end, const struct usual *later,
+                  int64_t *values)
+{
+    struct usual usual = find_usual(values, list_durations(steps, first, end, values));
+    double apart_ns = usual.median_ns - later->median_ns;
+    for (uint32_t s = first; s < end; s++)
+        if (!steps[s].reason && !is_usual(&usual, &steps[s]))
+            return false;
+    return 2 * usual.reach_ns < (apart_ns < 0 ? -apart_ns : apart_ns);
+}
+
 // Drops the leading steps that differ from the later ones. values has room for 2 * count.
 static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
 {
-    uint32_t first = 0, others = 0;
+    uint32_t first = 0, leading = 0;
     while (first < count && steps[first].reason)
         first++;
     if (first == count)
         return;
-    for (uint32_t s = first + 1; s < count; s++)
-        if (!steps[s].reason)
-            values[others++] = dur_of(&steps[s]);
+    uint32_t begin = first + 1, end = begin, others = list_durations(steps, begin, count, values);
     if (others == 0)
         return; // a single step stays
     steps[first].reason = reason_first;
-    int64_t median = median_of(values, values + count, others);
-    for (uint32_t i = 0; i < others; i++)
-        values[i] = values[i] > median ? values[i] - median : median - values[i];
-    double spread = 1.4826 * (double)median_of(values, values + count, others);
-    double least = (double)median / 100;
-    double reach = 3 * (spread > least ? spread : least);
-    for (uint32_t s = first + 1; s < count && others > 1; s++) {
-        if (steps[s].reason)
-            continue;
-        double distance = (double)dur_of(&steps[s]) - (double)median;
-        if (distance >= -reach && distance <= reach)
-            break;
-        steps[s].reason = reason_outlier;
-        others--;
-    }
+    struct usual usual = find_usual(values, others);
+    for (; leading + 1 < others && (steps[end].reason || !is_usual(&usual, &steps[end])); end++)
+        leading += !steps[end].reason;
+    bool phase = leading > WARMUP_STEPS && leading > WARMUP_SHARE * (others + 1) &&
+                 agree(steps, begin, end, &usual, values);
+    for (uint32_t s = begin; s < end; s++)
+        if (!steps[s].reason && phase)
+            steps[s].early = true;
+        else if (!steps[s].reason)
+            steps[s].reason = reason_outlier;
 }
 
 // Drops the first `warmup` steps as requested, but never the last one that counts.
@@ -293,17 +336,23 @@ bool steps_make(struct facts *facts, struct err *err)
     struct step *last = &facts->steps[facts->step_count - 1];
     if (usable > 1 && marks.source == MARKS_OPTIMIZER && !last->reason)
         last->reason = reason_open;
-    return choose(facts, err);
+    return (marks.source == MARKS_CHOSEN || evaluation_leave_out(facts, err)) && choose(facts, err);
 }
 
-bool steps_median_ns(const struct facts *facts, int64_t *median_ns, struct err *err)
+static bool is_of(const struct step *step, enum steady_part part)
+{
+    return step->steady && (part == STEADY_ALL || step->early == (part == STEADY_EARLY));
+}
+
+bool steps_median_ns(const struct facts *facts, enum steady_part part, int64_t *median_ns,
+                     struct err *err)
 {
     size_t count = 0, size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
     int64_t *values = budget_alloc(facts->budget, size, err);
     if (!values)
         return false;
     for (uint32_t s = 0; s < facts->step_count; s++)
-        if (facts->steps[s].steady)
+        if (is_of(&facts->steps[s], part))
             values[count++] = parts_window_ns(&facts->step_parts[s]);
     *median_ns = median_of(values, values + count, count);
     budget_free(facts->budget, values, size);

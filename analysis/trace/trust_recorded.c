@@ -28,7 +28,7 @@ static bool add_slower(const struct facts *facts, struct report *report, struct 
     if (!hook || hook->number == VALUE_ABSENT || !facts->marked || !facts->steady_count)
         return true;
     steps.other_ns = hook->number;
-    return steps_median_ns(facts, &steps.recorded_ns, err) &&
+    return steps_median_ns(facts, STEADY_ALL, &steps.recorded_ns, err) &&
            recorded_doubt(report, &steps, &slower, err) &&
            (!slower.count || doubt_add(report, &slower, err));
 }

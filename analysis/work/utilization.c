@@ -311,7 +311,7 @@ static bool add_throughput(const struct facts *facts, struct report *report, str
     double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
     if (tokens <= 0 || facts->is_part)
         return true;
-    if (!steps_median_ns(facts, &median_ns, err))
+    if (!steps_median_ns(facts, STEADY_ALL, &median_ns, err))
         return false;
     if (facts->identity.world_size > 0)
         devices = (double)facts->identity.world_size;

@@ -593,6 +593,57 @@ static void optimizers_that_step_in_the_backward_mark_no_steps(void **state)
     hand_end(&hand);
 }
 
+// Six marks, of which the second half, or in another loop every second one, does not train. With
+// accumulation it has a backward.
+static void add_loop(struct hand *hand, bool backward)
+{
+    for (int i = 0; i < 6; i++) {
+        add_mark(hand, "ProfilerStep#1", 100 * i, 100);
+        add_pair(hand, 100 * i + 20, 100 * i + 30, i < 3 ? 60 : 20);
+        if (i < 3)
+            add_mark(hand, "Optimizer.step#SGD.step", 100 * i + 60, 10);
+        if (i < 3 || backward)
+            hand_add(hand,
+                     (struct hand_event){.kind = EVENT_CPU_OP,
+                                         .name = "autograd::engine::evaluate_function: MmBackward0",
+                                         .begin_ns = 100 * i + 40,
+                                         .dur_ns = 10,
+                                         .pid = 1,
+                                         .row = 3});
+    }
+}
+
+static void steps_that_evaluate_are_left_out_where_others_train(void **state)
+{
+    (void)state;
+    for (int backward = 0; backward < 2; backward++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand.options.warmup_steps = 0;
+        add_loop(&hand, backward);
+        hand_facts(&hand);
+        assert_int_equal(hand.facts.step_count, 6);
+        assert_int_equal(hand.facts.steady_count, backward ? 6 : 3);
+        if (!backward)
+            assert_string_equal(hand.facts.steps[3].reason,
+                                "evaluation: no backward and no optimizer, unlike other steps");
+        hand_end(&hand);
+    }
+}
+
+// What the user chooses counts.
+static void chosen_steps_may_evaluate(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options = (struct analysis_options){.step_pattern = "Profiler*"};
+    add_loop(&hand, false);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.steady_count, 6);
+    hand_end(&hand);
+}
+
 static void a_repeated_annotation_at_the_top_of_a_thread_marks_steps(void **state)
 {
     (void)state;
@@ -691,6 +742,8 @@ int main(void)
         cmocka_unit_test(optimizers_of_one_class_that_take_turns_end_one_step),
         cmocka_unit_test(optimizers_without_other_work_step_alone),
         cmocka_unit_test(optimizers_that_step_in_the_backward_mark_no_steps),
+        cmocka_unit_test(steps_that_evaluate_are_left_out_where_others_train),
+        cmocka_unit_test(chosen_steps_may_evaluate),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
         cmocka_unit_test(patterns_are_whole_names_or_beginnings),

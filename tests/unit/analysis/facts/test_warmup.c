@@ -55,6 +55,33 @@ static void the_reach_follows_the_median_deviation(void **state)
     assert_string_equal(signs, "-+++++");
 }
 
+// Six of sixteen that agree; five of them, if one does not; two of six; four of sixteen. The median
+// of the run of four is 500, so it reaches to 515. Steps that settle are no phase: the median of
+// 900, 700, 500, 300 deviates by 200.
+static void many_leading_steps_that_agree_are_a_phase(void **state)
+{
+    (void)state;
+    int64_t durations[16];
+    char signs[17];
+    for (int s = 0; s < 16; s++)
+        durations[s] = s < 6 ? 500 : 1000;
+    choose(durations, 16, -1, signs);
+    assert_string_equal(signs, "-+++++++++++++++");
+    durations[3] = 516;
+    choose(durations, 16, -1, signs);
+    assert_string_equal(signs, "------++++++++++");
+    durations[3] = 515;
+    durations[5] = 1000; // four after the first are a quarter
+    choose(durations, 16, -1, signs);
+    assert_string_equal(signs, "-----+++++++++++");
+    choose(durations, 15, -1, signs);
+    assert_string_equal(signs, "-++++++++++++++");
+    choose((const int64_t[]){500, 500, 500, 1000, 1000, 1000}, 6, -1, signs);
+    assert_string_equal(signs, "---+++");
+    choose((const int64_t[]){990, 900, 700, 500, 300, 100, 100, 100, 100, 100}, 10, -1, signs);
+    assert_string_equal(signs, "-----+++++");
+}
+
 static void one_step_always_stays(void **state)
 {
     (void)state;
@@ -74,6 +101,7 @@ int main(void)
         cmocka_unit_test(of_two_steps_the_first_is_warm_up),
         cmocka_unit_test(the_first_step_and_leading_outliers_are_warm_up),
         cmocka_unit_test(the_reach_follows_the_median_deviation),
+        cmocka_unit_test(many_leading_steps_that_agree_are_a_phase),
         cmocka_unit_test(one_step_always_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
