@@ -439,3 +439,8 @@ bool step_marks_find_on_device(const struct facts *facts, struct step_marks *mar
 {
     return find_of(facts, EVENT_GPU_ANNOTATION, MARKS_PROFILER, marks, err);
 }
+
+bool step_marks_find_updates(const struct facts *facts, struct step_marks *marks, struct err *err)
+{
+    return find_of(facts, EVENT_ANNOTATION, MARKS_OPTIMIZER, marks, err);
+}

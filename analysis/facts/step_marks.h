@@ -33,6 +33,10 @@ MUST_CHECK bool step_marks_find(const struct facts *facts, struct step_marks *ma
 MUST_CHECK bool step_marks_find_on_device(const struct facts *facts, struct step_marks *marks,
                                           struct err *err);
 
+// The optimizers' marks, whatever marks the steps: one of each iteration.
+MUST_CHECK bool step_marks_find_updates(const struct facts *facts, struct step_marks *marks,
+                                        struct err *err);
+
 // Index of the mark that covers the host time, or FACTS_NONE.
 uint32_t step_marks_at(const struct step_marks *marks, int64_t time_ns);
 

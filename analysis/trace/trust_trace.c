@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust report: what was repaired, left out, cut or uncertain, and its effect on the numbers.
 #include "analysis/trace/trust_host.h"
+#include "analysis/trace/trust_steps.h"
 
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/gaps.h"
-#include "analysis/facts/step_marks.h"
 #include "analysis/facts/unread_devices.h"
 #include "analysis/trace/step_gaps.h"
 #include "analysis/stats/groups.h"
@@ -204,63 +204,6 @@ static bool add_overlaps(const struct facts *facts, struct report *report, struc
     return !overlaps.count || doubt_add(report, &overlaps, err);
 }
 
-static bool add_steps(const struct facts *facts, struct report *report, struct err *err)
-{
-    struct doubt whole = {
-        .item = "no_steps",
-        .severity = "info",
-        .count = 1,
-        .detail = "no step annotations were found around launches of device work",
-        .effect = "the whole recording counts as one step, warm-up included",
-    };
-    struct doubt excluded = {
-        .item = "steps_excluded",
-        .severity = "info",
-        .count = facts->step_count - facts->steady_count,
-        .detail = "steps left out of the figures per step; each with its reason in steps",
-        .effect = "figures per step are based on the others",
-    };
-    struct doubt missed = {
-        .item = "step_pattern_missed",
-        .severity = "warning",
-        .count = 1,
-        .detail = "no annotation matches the requested step pattern",
-        .effect = "steps are found by other annotations, or the whole recording counts as one",
-    };
-    struct doubt joined = {
-        .item = "joined_marks",
-        .severity = "info",
-        .count = facts->joined_marks,
-        .detail = "step annotations mostly inside another one, as when two threads annotate the "
-                  "same step",
-        .effect = "they count as one step with the other",
-    };
-    if (step_marks_missed(facts) && !doubt_add(report, &missed, err))
-        return false;
-    if (joined.count && !doubt_add(report, &joined, err))
-        return false;
-    if (facts->device_count && !facts->marked)
-        return doubt_add(report, &whole, err);
-    return !excluded.count || doubt_add(report, &excluded, err);
-}
-
-// Time of the window that no step covers.
-static bool add_outside(const struct facts *facts, struct report *report, struct err *err)
-{
-    struct doubt outside = {
-        .item = "outside_steps",
-        .severity = "info",
-        .count = 1,
-        .timed = true,
-        .time_ns = parts_window_ns(&facts->whole),
-        .detail = "time of the recording before, between and after the steps",
-        .effect = "it counts in figures of the whole trace, but not per step",
-    };
-    for (uint32_t s = 0; s < facts->step_count; s++)
-        outside.time_ns -= parts_window_ns(&facts->step_parts[s]);
-    return !facts->marked || outside.time_ns <= 0 || doubt_add(report, &outside, err);
-}
-
 static bool has_metadata(const struct facts *facts, const struct device_event *device)
 {
     uint32_t args = facts->trace->args[device->event];
@@ -424,7 +367,6 @@ static bool add_together(const struct facts *facts, struct report *report, struc
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
                 struct err *err)
 {
-    (void)scratch;
     struct doubt empty = {
         .item = "no_device_events",
         .severity = "error",
@@ -442,9 +384,8 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
            doubts_add_recorded(facts, report, err) && add_repairs(facts->trace, report, err) &&
            add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
            doubts_add_host(facts, report, err) && add_graphs(facts, report, err) &&
-           add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
-           add_outside(facts, report, err) && add_communication(facts, report, err) &&
-           add_calls_left_out(facts, report, err);
+           add_overlaps(facts, report, err) && doubts_add_steps(facts, scratch, report, err) &&
+           add_communication(facts, report, err) && add_calls_left_out(facts, report, err);
 }
 
 const struct analysis trust_analysis = {"trust", run};

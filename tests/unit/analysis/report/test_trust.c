@@ -248,6 +248,176 @@ static void steps_cover_the_window_without_marks(void **state)
     hand_end(&hand);
 }
 
+static const char *detail_of(const struct hand *hand, const char *item, const char *severity)
+{
+    size_t row = hand_find(hand, "trust", "item", item);
+    assert_string_equal(hand_word(hand, "trust", row, "severity"), severity);
+    assert_true(strlen(hand_word(hand, "trust", row, "effect")) > 10);
+    return hand_word(hand, "trust", row, "detail");
+}
+
+// A step of a kernel on a stream, marked on the host while it is launched and runs.
+static void add_step(struct hand *hand, const char *name, int64_t stream, const int64_t times_us[2])
+{
+    int64_t begin_ns = 1000 * times_us[0], end_ns = 1000 * times_us[1];
+    add_mark(hand, name, begin_ns, end_ns - begin_ns);
+    add_launch(hand, begin_ns + 20, end_ns);
+    add_kernel(hand, stream, begin_ns + 50, end_ns - begin_ns - 50, end_ns);
+}
+
+#define STEP(hand, name, stream, begin_us, end_us) \
+    add_step(hand, name, stream, (const int64_t[2]){begin_us, end_us})
+
+static void without_launches_steps_cannot_be_found(void **state)
+{
+    (void)state;
+    for (int launched = 0; launched < 2; launched++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_mark(&hand, "ProfilerStep#1", 0, 100);
+        add_mark(&hand, "ProfilerStep#2", 200, 100);
+        add_launch(&hand, 150, launched);
+        add_kernel(&hand, 7, 160, 10, launched);
+        hand_analyze(&hand);
+        assert_string_equal(detail_of(&hand, "no_steps", "info"),
+                            launched
+                                ? "no step annotations were found around launches of compute"
+                                : "steps are found by launches within annotations, and no launch "
+                                  "was recorded");
+        hand_end(&hand);
+    }
+}
+
+static void leading_steps_of_another_phase_are_a_warning(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 5; i++)
+        STEP(&hand, "ProfilerStep#1", 7, 200 * i, 200 * (i + 1));
+    for (int64_t i = 0; i < 6; i++)
+        STEP(&hand, "ProfilerStep#1", 7, 1000 + 500 * i, 1500 + 500 * i);
+    hand_analyze(&hand);
+    assert_string_equal(detail_of(&hand, "step_phases", "warning"),
+                        "the first 5 steps, too many for a warm-up, take 0.200 ms, the others "
+                        "0.500 ms (medians)");
+    size_t row = hand_find(&hand, "trust", "item", "step_phases");
+    assert_non_null(strstr(hand_word(&hand, "trust", row, "effect"), "warmup=5"));
+    hand_end(&hand);
+}
+
+// The mark of the only step begins 1,000 ns, or 40, before its kernel of 900, or the device is busy
+// until 20 ns before it; of two steps the other has its wait.
+static void the_wait_before_the_only_step_is_a_warning(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t launch_ns, busy_until_ns;
+        int steps;
+        bool warns;
+    } cases[] = {{1000, 0, 1, true}, {40, 0, 1, false}, {1000, 980, 1, false}, {1000, 0, 2, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        for (int64_t s = 0; s < cases[i].steps; s++) {
+            int64_t begin_ns = 10000 * s;
+            add_mark(&hand, "ProfilerStep#1", begin_ns, 10000);
+            add_launch(&hand, begin_ns + cases[i].launch_ns - 10, s + 1);
+            add_kernel(&hand, 7, begin_ns + cases[i].launch_ns, 900, s + 1);
+        }
+        if (cases[i].busy_until_ns)
+            add_kernel(&hand, 8, -100, cases[i].busy_until_ns + 100, 0);
+        hand_analyze(&hand);
+        assert_int_equal(has_item(&hand, "first_wait"), cases[i].warns);
+        if (cases[i].warns)
+            assert_item(&hand, "first_wait", 1, 1000);
+        hand_end(&hand);
+    }
+}
+
+static void steps_of_optimizers_that_alternate_are_a_warning(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t longer_us;
+        bool warns;
+    } cases[] = {{"Optimizer.step#Adam.step", 300, true},
+                 {"Optimizer.step#Adam.step", 205, false},
+                 {"ProfilerStep#1", 300, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        int64_t begin_us = 0;
+        for (int s = 0; s < 10; s++) {
+            int64_t end_us = begin_us + (s % 2 ? cases[i].longer_us : 200);
+            STEP(&hand, cases[i].name, 7, begin_us, end_us);
+            begin_us = end_us;
+        }
+        hand_analyze(&hand);
+        assert_int_equal(has_item(&hand, "alternating_steps"), cases[i].warns);
+        if (cases[i].warns)
+            assert_string_equal(detail_of(&hand, "alternating_steps", "warning"),
+                                "every other step takes 0.300 ms or more, those between up to "
+                                "0.200 ms, and optimizers mark them");
+        hand_end(&hand);
+    }
+}
+
+// Copies end no step anywhere.
+static void steps_on_another_stream_are_a_warning(void **state)
+{
+    (void)state;
+    for (int beside = 0; beside < 2; beside++) {
+        struct hand hand;
+        hand_begin(&hand);
+        for (int64_t i = 0; i < 5; i++)
+            STEP(&hand, "ProfilerStep#1", beside && i % 2 ? 8 : 7, 200 * i, 200 * (i + 1));
+        add_mark(&hand, "ProfilerStep#1", 1000000, 1000);
+        add_launch(&hand, 1000100, 77);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                            .name = "Memcpy HtoD (Pinned -> Device)",
+                                            .row = 9,
+                                            .begin_ns = 1000200,
+                                            .dur_ns = 10,
+                                            .correlation = 77});
+        hand_analyze(&hand);
+        assert_int_equal(has_item(&hand, "steps_beside"), beside);
+        if (beside)
+            assert_int_equal(trust_count(&hand.report, "steps_beside"), 2);
+        hand_end(&hand);
+    }
+}
+
+// Marks around some optimizers each, with a kernel between any two of them.
+static void several_updates_in_one_step_are_said(void **state)
+{
+    (void)state;
+    for (int updates = 2; updates < 4; updates++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand.options.warmup_steps = 0;
+        for (int64_t step = 0; step < 2; step++) {
+            add_mark(&hand, "ProfilerStep#1", 1000 * step, 1000);
+            for (int64_t i = 0; i < updates; i++) {
+                int64_t at_ns = 1000 * step + 100 * i, call = 10 * step + 2 * i + 1;
+                add_launch(&hand, at_ns, call);
+                add_kernel(&hand, 7, at_ns + 10, 50, call);
+                add_mark(&hand, "Optimizer.step#SGD.step", at_ns + 50, 20);
+                add_launch(&hand, at_ns + 60, call + 1);
+                add_kernel(&hand, 7, at_ns + 70, 10, call + 1);
+            }
+        }
+        hand_analyze(&hand);
+        assert_int_equal(has_item(&hand, "updates_in_steps"), updates > 2);
+        if (updates > 2)
+            assert_string_equal(detail_of(&hand, "updates_in_steps", "info"),
+                                "updates by an optimizer within the steps, with compute between "
+                                "them: 3.0 per step");
+        hand_end(&hand);
+    }
+}
+
 static void add_kernel_of(struct hand *hand, const char *device, int64_t begin_ns)
 {
     struct event_record record = {.kind = EVENT_KERNEL,
@@ -367,6 +537,12 @@ int main(void)
         cmocka_unit_test(a_step_pattern_that_fits_nothing_is_a_warning),
         cmocka_unit_test(steps_left_out_as_asked_say_so),
         cmocka_unit_test(steps_cover_the_window_without_marks),
+        cmocka_unit_test(without_launches_steps_cannot_be_found),
+        cmocka_unit_test(leading_steps_of_another_phase_are_a_warning),
+        cmocka_unit_test(the_wait_before_the_only_step_is_a_warning),
+        cmocka_unit_test(steps_of_optimizers_that_alternate_are_a_warning),
+        cmocka_unit_test(steps_on_another_stream_are_a_warning),
+        cmocka_unit_test(several_updates_in_one_step_are_said),
         cmocka_unit_test(ranks_merged_into_one_file_are_counted),
         cmocka_unit_test(one_device_counts_by_itself),
         cmocka_unit_test(what_the_profiler_reported_is_said),
