@@ -277,24 +277,49 @@ static void sort_families(struct strategy *all)
         }
 }
 
-// Forward and backward turns in a step, the median over ranks and steady steps.
-static bool count_turns(struct strategy *all, struct arena *arena, struct err *err)
+// Whose turns count.
+enum turn_ranks { TURNS_OF_ALL, TURNS_OF_LAST_STAGE };
+
+static bool turns_count(const struct strategy *all, uint32_t rank, enum turn_ranks of)
+{
+    return of == TURNS_OF_ALL || (all->stages.stage[rank] != RUN_NONE &&
+                                  all->stages.stage[rank] + 1 == all->stages.stage_count);
+}
+
+// Forward and backward turns in a step, the median over these ranks and their steady steps.
+static int64_t median_turns(const struct strategy *all, enum turn_ranks of, int64_t *values,
+                            size_t room)
 {
     const struct run_passes *passes = all->passes;
-    size_t room = 0, count = 0;
+    size_t count = 0;
     for (uint32_t r = 0; r < passes->count; r++)
-        room += passes->ranks[r].count;
-    int64_t *values = arena_array(arena, 2 * room, sizeof *values, err);
-    if (!values)
-        return false;
-    for (uint32_t r = 0; r < passes->count; r++)
-        for (uint32_t s = 0; s < passes->ranks[r].count; s++) {
+        for (uint32_t s = 0; s < passes->ranks[r].count && turns_count(all, r, of); s++) {
             const struct step_times *step = &passes->ranks[r].steps[s];
             if (step->micro_batches > 0 && (step->steady || !all->use.steady))
                 values[count++] = step->micro_batches;
         }
     sort_i64(values, values + room, count);
-    all->turns = count ? values[(count - 1) / 2] : 0;
+    return count ? values[(count - 1) / 2] : 0;
+}
+
+// Where sizes differ between micro-batches, the most frequent size says too few. The last stage
+// takes a backward after each forward, unless it has several chunks or does all forwards first.
+static bool count_turns(struct strategy *all, struct arena *arena, struct err *err)
+{
+    const struct run_passes *passes = all->passes;
+    struct pipeline_stages *stages = &all->stages;
+    size_t room = 0;
+    for (uint32_t r = 0; r < passes->count; r++)
+        room += passes->ranks[r].count;
+    int64_t *values = arena_array(arena, 2 * room, sizeof *values, err);
+    if (!values)
+        return false;
+    all->turns = median_turns(all, TURNS_OF_ALL, values, room);
+    int64_t last = stages->stage_count > 1 && stages->chunks == 1
+                       ? median_turns(all, TURNS_OF_LAST_STAGE, values, room)
+                       : 0;
+    if (stages->micro_batches && last > stages->micro_batches)
+        stages->micro_batches = last;
     return true;
 }
 

@@ -41,6 +41,15 @@ static void widen(struct pass_span *span, int64_t begin_ns, int64_t end_ns)
 
 // --- spans --------------------------------------------------------------------------------------
 
+// Schedules without a bubble compute gradients of weights outside of the engine, after the last
+// backward: products before the optimizer.
+static bool is_deferred(const struct passes *passes, const struct device_event *device,
+                        enum comm_phase phase)
+{
+    return phase == PHASE_OTHER && device->category == CATEGORY_GEMM &&
+           passes->optimizer.end_ns == INT64_MIN;
+}
+
 static void add_kernel(struct passes *passes, const struct device_event *device,
                        enum comm_phase phase)
 {
@@ -48,8 +57,8 @@ static void add_kernel(struct passes *passes, const struct device_event *device,
         widen(&passes->optimizer, device->begin_ns, device->end_ns);
         return;
     }
-    int64_t end_ns = phase == PHASE_BACKWARD ? device->end_ns : INT64_MIN;
-    widen(&passes->passes, device->begin_ns, end_ns);
+    bool ends = phase == PHASE_BACKWARD || is_deferred(passes, device, phase);
+    widen(&passes->passes, device->begin_ns, ends ? device->end_ns : INT64_MIN);
     passes->last_ns = device->end_ns > passes->last_ns ? device->end_ns : passes->last_ns;
 }
 

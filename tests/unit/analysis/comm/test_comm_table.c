@@ -333,6 +333,24 @@ static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
     hand_end(&hand);
 }
 
+// Products that follow the last backward are gradients of weights, put off to fill the bubble; the
+// next optimizer's are its own.
+static void deferred_gradients_of_weights_belong_to_the_passes(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 3; step++)
+        add_step(&hand, step * 5000, 100 * (step + 1));
+    add_work(&hand, 1, 5000 + 2500, 900);
+    add_work(&hand, 1, 5000 + 4600, 901);
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "passes", 1, "begin_ns"), 5000);
+    assert_int_equal(hand_i64(&hand, "passes", 1, "end_ns"), 7500);
+    assert_int_equal(hand_i64(&hand, "passes", 1, "compute_ns"), 10 + 200 + 10);
+    hand_end(&hand);
+}
+
 // One step with `turns` forwards of three kernels, each with its backward; the last forward has
 // none.
 static void add_turns(struct hand *hand, int64_t turns)
@@ -389,6 +407,7 @@ int main(void)
         cmocka_unit_test(lists_of_ranks_that_were_cut_are_written_out),
         cmocka_unit_test(the_phase_is_that_of_the_launch),
         cmocka_unit_test(passes_and_optimizer_of_a_step_have_their_spans),
+        cmocka_unit_test(deferred_gradients_of_weights_belong_to_the_passes),
         cmocka_unit_test(micro_batches_are_forwards_that_a_backward_follows),
         cmocka_unit_test(a_trace_without_a_backward_tells_no_phase),
     };

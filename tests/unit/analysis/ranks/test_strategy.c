@@ -27,6 +27,7 @@ struct job {
     struct run_passes passes;
     struct report report;
     struct err err;
+    int64_t transfer_bytes; // of what add_transfer adds; 0: 4 MiB
 };
 
 static void *room(struct job *job, size_t count, size_t size)
@@ -149,7 +150,7 @@ static void add_transfer(struct job *job, uint32_t from, uint32_t to, uint32_t w
 {
     struct comm_op op = {.group = group_of(job, (struct members){0, 1, world}),
                          .kind = KIND_SEND,
-                         .bytes = 4 * MIB,
+                         .bytes = job->transfer_bytes ? job->transfer_bytes : 4 * MIB,
                          .peer = to,
                          .dtype = STR("BFloat16"),
                          .phase = str_of(phase)};
@@ -513,6 +514,25 @@ static void ranks_that_send_in_a_row_are_a_pipeline(void **state)
     job_end(&job);
 }
 
+// With packed sequences the micro-batches of a step differ in size.
+static void micro_batches_of_different_sizes_count_by_the_turns_of_the_last_stage(void **state)
+{
+    (void)state;
+    struct job job;
+    job_begin(&job, 4);
+    for (int64_t b = 0; b < 8; b++) {
+        job.transfer_bytes = (4 + b) * MIB;
+        add_pipeline(&job, 0, 1, 4, 1);
+    }
+    for (int s = 0; s < STEPS; s++)
+        job.passes.ranks[3].steps[s].micro_batches = 8;
+    assert_overall(&job, "PP4");
+    assert_int_equal(cell_of(&job, "strategy", row_of(&job, "micro_batches"), "degree")->i, 8);
+    assert_int_equal(cell_of(&job, "pipeline", 0, "micro_batches")->i, 8);
+    assert_true(fabs(cell_of(&job, "pipeline", 0, "ideal_share")->f - 3.0 / 11) < 1e-12);
+    job_end(&job);
+}
+
 static void a_mesh_of_three_dimensions_is_recognized(void **state)
 {
     (void)state;
@@ -754,6 +774,7 @@ int main(void)
         cmocka_unit_test(tokens_that_change_ranks_are_expert_parallel),
         cmocka_unit_test(data_passed_round_in_both_passes_is_context_parallel),
         cmocka_unit_test(ranks_that_send_in_a_row_are_a_pipeline),
+        cmocka_unit_test(micro_batches_of_different_sizes_count_by_the_turns_of_the_last_stage),
         cmocka_unit_test(a_mesh_of_three_dimensions_is_recognized),
         cmocka_unit_test(calls_that_were_joined_make_a_pipeline_of_their_group),
         cmocka_unit_test(one_turn_of_the_passes_does_not_tell_micro_batches_of_a_pipeline),
