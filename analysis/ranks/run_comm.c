@@ -41,6 +41,7 @@ struct namesake {
     uint32_t listed; // the one with a list of ranks, if there is only one; RUN_NONE
     uint32_t listed_count;
     const char *span;
+    bool context; // its description says that its ranks share a context
 };
 
 struct comm_loader {
@@ -299,13 +300,25 @@ static bool add_ops(struct run_comm *comm, const struct table *ops, const struct
     return true;
 }
 
-static bool add_spans(struct run_comm *comm, const struct table *groups, struct err *err)
+// Megatron-LM's groups of replicas name the context, too: their gradients are summed over both.
+static bool shares_context(const struct cell *description)
+{
+    if (description->null)
+        return false;
+    return str_equal(description->s, STR("mesh_cp")) ||
+           (str_find(description->s, STR("CONTEXT_PARALLEL")) != SIZE_MAX &&
+            str_find(description->s, STR("DATA_PARALLEL")) == SIZE_MAX);
+}
+
+static bool add_places(struct run_comm *comm, const struct table *groups, struct err *err)
 {
     for (size_t row = 0; groups && row < groups->row_count; row++) {
         const struct cell *span = table_cell(groups, row, PROCESS_GROUPS_SPAN);
+        const struct cell *description = table_cell(groups, row, PROCESS_GROUPS_DESCRIPTION);
         uint32_t namesake;
         if (!find_namesake(comm, groups, row, of_group, &namesake, err))
             return false;
+        comm->loader->namesakes[namesake].context |= shares_context(description);
         for (size_t i = 0; !span->null && i < sizeof span_words / sizeof *span_words; i++)
             if (str_equal(span->s, str_of(span_words[i])))
                 comm->loader->namesakes[namesake].span = span_words[i];
@@ -452,7 +465,7 @@ bool run_comm_add(struct run_comm *comm, int64_t number_of_rank, const struct re
     if (!ops || !calls)
         return true;
     return add_ops(comm, ops, calls, err) &&
-           add_spans(comm, report_find(report, "process_groups"), err) &&
+           add_places(comm, report_find(report, "process_groups"), err) &&
            add_calls(comm, rank, calls, ops->row_count, origin_ns, err);
 }
 
@@ -476,7 +489,8 @@ static bool settle_groups(struct run_comm *comm, uint32_t *alias, struct err *er
     for (uint32_t g = 0; g < comm->group_count; g++) {
         const struct namesake *namesake = &loader->namesakes[keys[g].namesake];
         struct comm_group *group = &comm->groups[g];
-        *group = (struct comm_group){.size = namesake->size, .span = namesake->span};
+        *group = (struct comm_group){
+            .size = namesake->size, .span = namesake->span, .context = namesake->context};
         alias[g] = !keys[g].list && namesake->listed_count == 1 ? namesake->listed : g;
         if (!copy_text(comm, namesake->name, &group->name, err) ||
             !copy_text(comm, keys[g].list, &group->list, err))

@@ -110,6 +110,7 @@ struct comm_group {
     // arrive at different times by design, so no rank is late there. Rings do not count: their
     // ranks do the same.
     bool staged;
+    bool context;          // its ranks share a context, by its description
     const char *span;      // "intra-node", "inter-node", NULL: unknown
     const char *dimension; // what it shares ("data", ...), set by run_strategy; NULL: unknown
 };

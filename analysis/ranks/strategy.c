@@ -22,6 +22,7 @@
 enum role {
     ROLE_TENSOR,
     ROLE_CONTEXT,
+    ROLE_CONTEXT_GATHERED,
     ROLE_EXPERT,
     ROLE_PIPELINE,
     ROLE_FSDP,
@@ -43,6 +44,10 @@ static const struct role_text role_texts[ROLE_COUNT] = {
                      USE_ALL_REDUCE, USE_REDUCE_SCATTER},
     [ROLE_CONTEXT] = {"context", "CP", "every rank sends data to a neighbor, forward and backward",
                       USE_SEND, USE_RECV},
+    [ROLE_CONTEXT_GATHERED] = {"context", "CP",
+                               "keys and values are gathered within the layers, by the group's "
+                               "description",
+                               USE_ALL_REDUCE, USE_REDUCE_SCATTER},
     [ROLE_EXPERT] = {"expert", "EP", "tokens move between ranks", USE_ALL_TO_ALL, USE_ALL_TO_ALL},
     [ROLE_PIPELINE] = {"pipeline", "PP", "ranks send activations and gradients to the next stage",
                        USE_SEND, USE_RECV},
@@ -158,9 +163,19 @@ static bool sends_parameters(const struct team *team)
     return often(team, USE_ALL_GATHER, PHASE_FORWARD) && gathered >= LAYER_SHARE * reduced;
 }
 
+static double calls_of(const struct team *team, enum role role)
+{
+    double calls = 0;
+    for (int kind = (int)role_texts[role].first; kind <= (int)role_texts[role].last; kind++)
+        calls += strategy_use_of_kind(team, (enum use_kind)kind);
+    return calls;
+}
+
 // How a team shares parameters, or ROLE_NONE.
 static enum role joint_role(const struct strategy *all, const struct team *team)
 {
+    if (team->context)
+        return calls_of(team, ROLE_CONTEXT_GATHERED) >= SELDOM ? ROLE_CONTEXT_GATHERED : ROLE_NONE;
     if (!has_phases(team))
         return role_without_phases(all, team);
     if (is_tensor(team))
@@ -177,14 +192,6 @@ static enum role joint_role(const struct strategy *all, const struct team *team)
 }
 
 // --- families -----------------------------------------------------------------------------------
-
-static double calls_of(const struct team *team, enum role role)
-{
-    double calls = 0;
-    for (int kind = (int)role_texts[role].first; kind <= (int)role_texts[role].last; kind++)
-        calls += strategy_use_of_kind(team, (enum use_kind)kind);
-    return calls;
-}
 
 static struct family *family_of(struct strategy *all, enum role role, int64_t degree)
 {

@@ -63,7 +63,8 @@ static bool key_of(struct team_keys *keys, const struct comm_group *group, uint3
     if (text.len <= STRTAB_MAX_LEN && !strtab_intern(&keys->lists, text, &id, err))
         return false;
     uint64_t size = (uint64_t)group->size;
-    return groups_index(&keys->keys, id, listed ? UINT64_MAX : size & INT64_MAX, team, err);
+    uint64_t known = UINT64_MAX - group->context; // the same ranks may share a context and replicas
+    return groups_index(&keys->keys, id, listed ? known : size & INT64_MAX, team, err);
 }
 
 static bool find_teams(const struct run_comm *comm, struct team_keys *keys,
@@ -77,7 +78,10 @@ static bool find_teams(const struct run_comm *comm, struct team_keys *keys,
         struct team *team = &use->teams[index];
         if (index == use->team_count) {
             use->team_count++;
-            *team = (struct team){.name = group->name, .list = group->list, .size = group->size};
+            *team = (struct team){.name = group->name,
+                                  .list = group->list,
+                                  .size = group->size,
+                                  .context = group->context};
         }
         team->groups++;
         use->team_of[g] = index;

@@ -35,6 +35,7 @@ struct team {
     int64_t size;           // -1: unknown
     uint32_t groups, ranks; // ranks: those that are there
     int64_t rank_steps;     // steady steps over these ranks
+    bool context;           // they share one, by the description of its groups
     struct use uses[USE_KIND_COUNT][COMM_PHASE_COUNT];
 };
 

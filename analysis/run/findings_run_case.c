@@ -186,7 +186,7 @@ double run_collective_share(const struct run_case *the_case)
 
 static bool needs_result(const struct table *waits, size_t row)
 {
-    static const char *const dimensions[] = {"tensor", "expert", "pipeline"};
+    static const char *const dimensions[] = {"tensor", "context", "expert", "pipeline"};
     bool needs = false;
     for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
         needs |= table_is(waits, row, RUN_COMM_WAITS_DIMENSION, str_of(dimensions[d]));

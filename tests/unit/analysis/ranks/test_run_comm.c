@@ -440,6 +440,40 @@ static void add_ring_rank(int64_t rank, struct run_comm *comm, struct err *err)
     arena_free(&arena);
 }
 
+static void a_group_shares_a_context_if_its_description_says_so(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *description;
+        bool context;
+    } cases[] = {{"CONTEXT_PARALLEL_GROUP", true},
+                 {"mesh_cp", true},
+                 {"DATA_PARALLEL_GROUP_WITH_CP", false},
+                 {"DATA_AND_CONTEXT_PARALLEL_DATA_PARALLEL_GROUP", false},
+                 {"TENSOR_MODEL_PARALLEL_GROUP", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct solved solved = {0};
+        struct err *err = &solved.err;
+        arena_init(&solved.arena, NULL);
+        solved.report.arena = &solved.arena;
+        struct row row = {.desc = &table_process_groups};
+        row_word(&row, PROCESS_GROUPS_PROCESS_GROUP, "world");
+        row_word(&row, PROCESS_GROUPS_DESCRIPTION, cases[i].description);
+        row_i64(&row, PROCESS_GROUPS_SIZE, RING_RANKS);
+        assert_true(row_end(&row, &solved.report, err));
+        add_ring_op(0, "all_gather", NULL, &solved.report);
+        struct job job = {0};
+        struct job_call call = {.begin_ns = JOB_EPOCH_NS, .recorded_end_ns = JOB_EPOCH_NS + 1000};
+        assert_true(job_add_call(&job, &call, &solved.report, err));
+        assert_true(run_comm_open(&solved.comm, 1, &solved.budget, err));
+        assert_true(run_comm_add(&solved.comm, 0, &solved.report, err));
+        assert_true(run_comm_solve(&solved.comm, err));
+        assert_int_equal(solved.comm.group_count, 1);
+        assert_int_equal(solved.comm.groups[0].context, cases[i].context);
+        end(&solved);
+    }
+}
+
 static void ranks_of_a_ring_can_be_late(void **state)
 {
     (void)state;
@@ -603,6 +637,7 @@ int main(void)
         cmocka_unit_test(blame_passes_to_who_kept_a_late_rank_waiting),
         cmocka_unit_test(without_a_matched_call_nothing_is_said_about_lateness),
         cmocka_unit_test(stages_of_a_pipeline_are_not_late_by_design),
+        cmocka_unit_test(a_group_shares_a_context_if_its_description_says_so),
         cmocka_unit_test(ranks_of_a_ring_can_be_late),
         cmocka_unit_test(kernels_without_metadata_are_not_matched),
         cmocka_unit_test(groups_that_no_list_tells_apart_have_no_ranks),
