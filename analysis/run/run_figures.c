@@ -14,6 +14,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+// Operations known for this share of the time are nearly all.
+#define NEARLY_COVERED 0.95
+
 const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
     [RUN_FIGURE_STEP] = {"step_ns", "Step time", "ns", "Median time of a steady step.", false,
                          FIGURE_OF_TIME},
@@ -103,6 +106,8 @@ struct figures {
     struct str files[ORIGINS];                // "" without one
     int64_t steps[ORIGINS];
     const char *basis[RUN_FIGURE_COUNT];    // of what is computed; NULL: nothing to say
+    const char *covered;                    // how much of the trace's work has known operations, if
+                                            // not nearly all; NULL
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
     struct str gpu;                         // its name, "" unknown
@@ -220,7 +225,23 @@ static bool take_monitor(struct figures *figures, struct err *err)
 
 // --- the trace ----------------------------------------------------------------------------------
 
-static void read_utilization(struct figures *figures, const struct table *table)
+// Says that operations are known for a part of the work only, if that is so.
+static bool read_coverage(struct figures *figures, const struct table *table, size_t row,
+                          struct err *err)
+{
+    double share = number_of(table_cell(table, row, UTILIZATION_VALUE), COLUMN_F64);
+    if (!table_is(table, row, UTILIZATION_METRIC, STR("flops_time_share")) ||
+        !(share < NEARLY_COVERED))
+        return true;
+    figures->covered =
+        arena_printf(figures->report->arena, err,
+                     "a lower bound: operations are known for %.0f %% of the time of matrix "
+                     "products, attention and convolutions",
+                     100 * share);
+    return figures->covered;
+}
+
+static bool read_utilization(struct figures *figures, const struct table *table, struct err *err)
 {
     static const struct {
         enum run_figure_id figure;
@@ -232,11 +253,15 @@ static void read_utilization(struct figures *figures, const struct table *table)
                  {RUN_FIGURE_GEMM_SHARE, "gemm_of_peak"},
                  {RUN_FIGURE_ATTENTION, "attention_tflops"},
                  {RUN_FIGURE_ATTENTION_SHARE, "attention_of_peak"}};
-    for (size_t row = 0; row < table->row_count; row++)
+    for (size_t row = 0; row < table->row_count; row++) {
+        if (!read_coverage(figures, table, row, err))
+            return false;
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
             if (table_is(table, row, UTILIZATION_METRIC, str_of(taken[i].metric)))
                 figures->values[FROM_TRACE][taken[i].figure] =
                     number_of(table_cell(table, row, UTILIZATION_VALUE), COLUMN_F64);
+    }
+    return true;
 }
 
 // Device time of the headline rank over its steady steps; as in the summary, shares are of the
@@ -292,7 +317,7 @@ static bool take_utilization(struct figures *figures, const struct rank_source *
         return false;
     const struct table *table = report_find(&report, "utilization");
     if (table)
-        read_utilization(figures, table);
+        return read_utilization(figures, table, err);
     return true;
 }
 
@@ -415,11 +440,10 @@ static bool derive_mfu(struct figures *figures, struct err *err)
         return true;
     figures->values[COMPUTED][RUN_FIGURE_MFU] = tflops / most;
     const char *model = figures->basis[RUN_FIGURE_TFLOPS];
-    if (!model)
-        return true;
-    figures->basis[RUN_FIGURE_MFU] = arena_printf(
-        figures->report->arena, err, "%s; of %.5g TFLOP/s, the dense %s peak of %.*s", model, most,
-        precision_word(precision), (int)peak->device.len, peak->device.at);
+    figures->basis[RUN_FIGURE_MFU] =
+        arena_printf(figures->report->arena, err, "%s%sof %.5g TFLOP/s, the dense %s peak of %.*s",
+                     model ? model : "", model ? "; " : "", most, precision_word(precision),
+                     (int)peak->device.len, peak->device.at);
     return figures->basis[RUN_FIGURE_MFU];
 }
 
@@ -435,6 +459,15 @@ static void derive(struct figures *figures)
         return;
     values[RUN_FIGURE_ENERGY] = power_w * preferred(figures, RUN_FIGURE_STEP) / 1e9;
     values[RUN_FIGURE_TOKENS_OF_JOULE] = preferred(figures, RUN_FIGURE_TOKENS_OF_GPU) / power_w;
+}
+
+static const char *basis_of(const struct figures *figures, enum run_figure_id figure,
+                            enum origin origin)
+{
+    bool sums = figure == RUN_FIGURE_TFLOPS || figure == RUN_FIGURE_MFU || figure == RUN_FIGURE_HFU;
+    if (origin == COMPUTED)
+        return figures->basis[figure];
+    return origin == FROM_TRACE && sums ? figures->covered : NULL;
 }
 
 static bool add_row(const struct figures *figures, enum run_figure_id figure, enum origin origin,
@@ -453,8 +486,9 @@ static bool add_row(const struct figures *figures, enum run_figure_id figure, en
     row_i64_if(&row, RUN_FIGURES_STEPS, figures->steps[origin] > 0, figures->steps[origin]);
     row_bool(&row, RUN_FIGURES_PREFERRED, stands);
     row_word(&row, RUN_FIGURES_HELP, run_figures[figure].help);
-    if (origin == COMPUTED && figures->basis[figure])
-        row_word(&row, RUN_FIGURES_BASIS, figures->basis[figure]);
+    const char *basis = basis_of(figures, figure, origin);
+    if (basis)
+        row_word(&row, RUN_FIGURES_BASIS, basis);
     return row_end(&row, figures->report, err);
 }
 

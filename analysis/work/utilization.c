@@ -57,7 +57,8 @@ static void add_row(const struct work_row *row, const struct peak *peak, struct 
         return;
     use->covered_ns += row->heavy_owned_ns;
     double flops = (double)work->flops * (double)row->steady_calls;
-    double again = (double)work->flops * (double)row->steady_recompute_calls;
+    double again = (double)work->flops * (double)row->steady_recompute_calls +
+                   (double)work->again * (double)(row->steady_calls - row->steady_recompute_calls);
     double per_ns = peak ? peak->tflops[work->precision] * 1e3 : 0;
     use->flops += flops;
     use->model_flops += flops - again;
@@ -83,8 +84,8 @@ static struct utilization utilization_of(const struct work_rows *rows)
     return use;
 }
 
-// Why utilization is unknown, NULL if it is known.
-static const char *missing(const struct work_rows *rows, const struct utilization *use)
+// Why the operations say too little about the device, NULL if they do not.
+static const char *uncovered(const struct utilization *use)
 {
     if (use->window_ns <= 0)
         return "unknown: no steady steps";
@@ -94,15 +95,24 @@ static const char *missing(const struct work_rows *rows, const struct utilizatio
     if ((double)use->covered_ns < LEAST_COVERED * (double)use->heavy_ns)
         return "unknown: FLOPs are known for less than half of the matrix product, attention and "
                "convolution time (see flops_time_share)";
+    if (use->too_fast_ns > MOST_TOO_FAST * use->peak_ns)
+        return "unknown: much of the work is faster than the peak by a fifth or more, so its "
+               "precision, its operations or the device are misread (see efficiency in roofline)";
+    return NULL;
+}
+
+// Why utilization is unknown, NULL if it is known.
+static const char *missing(const struct work_rows *rows, const struct utilization *use)
+{
+    const char *reason = uncovered(use);
+    if (reason)
+        return reason;
     if (rows->facts->identity.gpu.len == 0)
         return "unknown: the trace does not name the device";
     if (!rows->peak)
         return "unknown: no peaks are listed for this device; add them with --peaks";
     if (!use->peaks_known)
         return "unknown: the device has no listed peak for one of the precisions used";
-    if (use->too_fast_ns > MOST_TOO_FAST * use->peak_ns)
-        return "unknown: much of the work is faster than the peak by a fifth or more, so its "
-               "precision, its operations or the device are misread (see efficiency in roofline)";
     return NULL;
 }
 
@@ -117,9 +127,10 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
          "products, attention and convolutions would take at the device's dense peak, each at its "
          "precision. A lower bound when flops_time_share is below 1."},
         {"mfu", "share", use->model_peak_ns / window,
-         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the launches that "
-         "activation checkpointing repeats. These are identified by Python frames (with_stack); "
-         "without frames it equals hfu."},
+         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the scores that the "
+         "backward of fused attention computes again, and without the launches that activation "
+         "checkpointing repeats. These are identified by Python frames (with_stack); without "
+         "frames they count. A lower bound when flops_time_share is below 1."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         if (reason)
@@ -133,6 +144,7 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
 static bool add_flops(const struct work_rows *rows, const struct utilization *use,
                       struct report *report, struct err *err)
 {
+    const char *reason = uncovered(use);
     bool known = use->window_ns > 0 && (use->heavy_ns == 0 || use->covered_ns > 0);
     double steps = known && rows->facts->steady_count ? (double)rows->facts->steady_count : NAN;
     struct metric metrics[] = {
@@ -140,11 +152,13 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
          "Floating point operations of matrix products, attention and convolutions launched per "
          "steady step, on average; those without a formula are left out."},
         {"model_flops_per_step", "count", use->model_flops / steps,
-         "Floating point operations per steady step, on average, without the launches that "
-         "activation checkpointing repeats."},
-        {"step_tflops", "TFLOP/s", use->flops / (known ? use->window_ns : NAN) / 1e3,
-         "Operations of the steady steps divided by their time and the number of devices in the "
-         "file."},
+         "Floating point operations per steady step, on average, without the scores that the "
+         "backward of fused attention computes again and the launches that activation "
+         "checkpointing repeats."},
+        {"step_tflops", "TFLOP/s", use->flops / (reason ? NAN : use->window_ns) / 1e3,
+         reason ? reason
+                : "Operations of the steady steps divided by their time and the number of devices "
+                  "in the file. A lower bound when flops_time_share is below 1."},
         {"flops_time_share", "share",
          use->heavy_ns ? (double)use->covered_ns / (double)use->heavy_ns : NAN,
          "Owned time of matrix products, attention and convolutions with known FLOPs, divided by "
@@ -161,6 +175,7 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
 // All calls of a kind of work.
 struct rate {
     double flops, ns, peak_ns; // known operations, their time, and that at the peak
+    double too_fast_ns;        // as in struct utilization
     bool peaks_known;
 };
 
@@ -173,6 +188,7 @@ static void add_to_rate(const struct work_row *row, const struct peak *peak, str
     rate->flops += flops;
     rate->ns += (double)row->busy_ns;
     rate->peak_ns += per_ns > 0 ? flops / per_ns : 0;
+    rate->too_fast_ns += per_ns > 0 && is_too_fast(row, per_ns) ? flops / per_ns : 0;
     rate->peaks_known = rate->peaks_known && per_ns > 0;
 }
 
@@ -187,6 +203,12 @@ static struct rate rate_of(const struct work_rows *rows, enum work_kind kind, en
     return rate;
 }
 
+static double share_of_peak(const struct rate *rate)
+{
+    bool misread = rate->too_fast_ns > MOST_TOO_FAST * rate->peak_ns;
+    return rate->peaks_known && !misread ? rate->peak_ns / rate->ns : NAN;
+}
+
 static bool add_rates(const struct work_rows *rows, struct report *report, struct err *err)
 {
     struct rate gemm = rate_of(rows, WORK_GEMM, WORK_GEMM);
@@ -195,14 +217,15 @@ static bool add_rates(const struct work_rows *rows, struct report *report, struc
         {"gemm_tflops", "TFLOP/s", gemm.flops / gemm.ns / 1e3,
          "Operations of the matrix products divided by their time on the device; those without "
          "recorded shapes are left out."},
-        {"gemm_of_peak", "share", gemm.peaks_known ? gemm.peak_ns / gemm.ns : NAN,
-         "The same, of the device's dense peak, each product at its precision."},
+        {"gemm_of_peak", "share", share_of_peak(&gemm),
+         "The same, of the device's dense peak, each product at its precision. Empty when much of "
+         "it is faster than the peak by a fifth or more, and so misread."},
         {"attention_tflops", "TFLOP/s", attention.flops / attention.ns / 1e3,
          "Operations of attention, forward and backward, divided by its time on the device; calls "
          "without recorded shapes are left out."},
-        {"attention_of_peak", "share",
-         attention.peaks_known ? attention.peak_ns / attention.ns : NAN,
-         "The same, of the device's dense peak, each call at its precision."},
+        {"attention_of_peak", "share", share_of_peak(&attention),
+         "The same, of the device's dense peak, each call at its precision; empty as "
+         "gemm_of_peak."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, &metrics[i], err))

@@ -12,8 +12,10 @@ enum layout {
 };
 
 enum causal {
-    CAUSAL_FLAG, // "True" or "False"
-    CAUSAL_MASK, // a number: 0 none, 1 aligned at the top left, 2 at the bottom right
+    CAUSAL_FLAG,           // "True" or "False"
+    CAUSAL_FLAG_OR_BEFORE, // the same; without a dropout before it, as in FlashAttention 3, one
+                           // less
+    CAUSAL_MASK,           // a number: 0 none, 1 aligned at the top left, 2 at the bottom right
 };
 
 struct attention {
@@ -54,7 +56,7 @@ static const struct attention attentions[] = {
     {"flash_attn::_flash_attn_backward", true, LAYOUT_BNHD, 1, CAUSAL_FLAG, 11, -1, 12},
     {"flash_attn::_flash_attn_varlen_forward", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 9, 3, 10},
     {"flash_attn::_flash_attn_varlen_backward", true, LAYOUT_BNHD, 1, CAUSAL_FLAG, 15, 9, 16},
-    {"FlashAttnFunc", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, -1},
+    {"FlashAttnFunc", false, LAYOUT_BNHD, 0, CAUSAL_FLAG_OR_BEFORE, 5, -1, -1},
     {"aiter::mha_fwd", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
     {"aiter::fmha_v3_fwd", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
     {"aiter::_flash_attn_forward", false, LAYOUT_BNHD, 0, CAUSAL_FLAG, 5, -1, 6},
@@ -120,7 +122,10 @@ static bool read_causal(const struct attention *attention, const struct arg_list
                         bool *causal)
 {
     int64_t mask;
-    if (attention->causal == CAUSAL_FLAG)
+    if (attention->causal == CAUSAL_FLAG_OR_BEFORE &&
+        op_args_bool(args, attention->causal_at - 1, causal))
+        return true;
+    if (attention->causal != CAUSAL_MASK)
         return op_args_bool(args, attention->causal_at, causal);
     if (!op_args_int(args, attention->causal_at, &mask) || mask < 0 || mask > 2)
         return false;
@@ -134,14 +139,22 @@ static bool has_window(const struct attention *attention, const struct arg_list 
     return op_args_int(args, attention->window_at, &left) && left >= 0;
 }
 
-static int64_t count_flops(const struct problem *p, bool backward, bool causal)
+// Of products in which each query and key has `width` multiplications.
+static int64_t count_flops(const struct problem *p, int64_t width, bool causal)
 {
     int64_t pairs = count_mul(count_mul(p->batch, p->heads), count_mul(p->queries, p->keys));
-    int64_t width = backward ? count_add(count_mul(3, p->qk_width), count_mul(2, p->v_width))
-                             : count_add(p->qk_width, p->v_width);
     int64_t flops = count_mul(2, count_mul(pairs, width));
     bool half = causal && p->queries == p->keys && count_known(flops);
     return half ? flops / 2 : flops;
+}
+
+static void count(const struct problem *p, bool backward, bool causal, struct work *work)
+{
+    int64_t width = backward ? count_add(count_mul(3, p->qk_width), count_mul(2, p->v_width))
+                             : count_add(p->qk_width, p->v_width);
+    work->flops = count_flops(p, width, causal);
+    if (backward && count_known(work->flops))
+        work->again = count_flops(p, p->qk_width, causal);
 }
 
 static void fill_flops(const struct attention *attention, const struct arg_list *args,
@@ -153,7 +166,11 @@ static void fill_flops(const struct attention *attention, const struct arg_list 
     else if (has_window(attention, args))
         work->note = "FLOPs of sliding window attention are not modelled";
     else
-        work->flops = count_flops(p, attention->backward, causal);
+        count(p, attention->backward, causal, work);
+    // Tuples are not recorded.
+    if (count_known(work->flops) && attention->causal == CAUSAL_FLAG_OR_BEFORE)
+        work->note =
+            "with a sliding window, which is not among the recorded inputs, it would be less";
     if (count_known(work->flops) && causal && p->queries != p->keys)
         work->note =
             "causal, but counted as without a mask: the numbers of queries and keys differ";

@@ -321,8 +321,8 @@ bool work_triton(struct str op, const struct arg_list *args, struct work *work)
 {
     int64_t bytes = 0;
     bool any = false;
-    if (!str_starts_with(op, STR("triton_")))
-        return false;
+    if (!str_starts_with(op, STR("triton_")) || str_starts_with(op, STR("triton_tem_")))
+        return false; // templates are products and attention, of which the shapes say nothing
     work->kind = WORK_TRITON;
     for (uint32_t i = 0; i < args->count; i++) {
         if (args->args[i].kind == OP_ARG_OTHER)

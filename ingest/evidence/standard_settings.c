@@ -175,7 +175,6 @@ static const struct alias aliases[] = {
     MEANS("fp16", precision, "fp16"),
     MEANS("fp16.enabled", precision, "fp16"),
     AS("fp8", fp8),
-    AS("fp8_recipe", fp8),
     // parallel sizes
     AS("num_nodes", nodes),
     AS("nnodes", nodes),

@@ -41,6 +41,7 @@ static void devices_are_found_by_what_their_names_begin_with(void **state)
         {"NVIDIA H100 PCIe", 80 * GIB, 756, 2.0},
         {"NVIDIA H200", 141 * GIB, 989, 4.8},
         {"NVIDIA H20", 96 * GIB, 148, 4.0},
+        {"NVIDIA H20-3e", 141 * GIB, 148, 4.8},
         {"NVIDIA B200", 180 * GIB, 2250, 8.0},
         {"NVIDIA A100-PG509-200", 42297524224, 312, 1.555},
         {"NVIDIA A100-SXM4-80GB", 85 * GIB / 100 * 94, 312, 2.039},

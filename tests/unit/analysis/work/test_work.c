@@ -170,18 +170,48 @@ static void attention_whose_flag_was_not_recorded_has_bytes_only(void **state)
     assert_string_equal(work.note, "whether it is causal was not recorded");
 }
 
-// Layout [B,N,H,D]; keys are 16 wide, values 8. 2 x 2 x 4 x 8 x 8 x (3 x 16 + 2 x 8).
+// Layout [B,N,H,D]; keys are 16 wide, values 8. 2 x 2 x 4 x 8 x 8 x (3 x 16 + 2 x 8), of which the
+// forward had the scores.
 static void attention_backward_counts_five_products(void **state)
 {
     (void)state;
-    check("flash_attn::_flash_attn_backward",
-          (struct inputs){
-              "[[2,8,4,8],[2,8,4,16],[2,8,4,16],[2,8,4,8],[2,8,4,8],[2,4,8],[],[],[],"
-              "[],[],[]]",
-              "[" BF16 "," BF16 "," BF16 "," BF16 "," BF16
-              ",\"float\",\"\",\"\",\"\",\"Scalar\",\"Scalar\",\"Scalar\"]",
-              "", "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"0.\",\"0.25\",\"False\"]"},
-          2 * 2 * 4 * 8 * 8 * 64, 2 * (1024 + 1024 + 512 + 512) * 2);
+    const char *op = "flash_attn::_flash_attn_backward";
+    struct inputs inputs = {
+        "[[2,8,4,8],[2,8,4,16],[2,8,4,16],[2,8,4,8],[2,8,4,8],[2,4,8],[],[],[],[],[],[]]",
+        "[" BF16 "," BF16 "," BF16 "," BF16 "," BF16
+        ",\"float\",\"\",\"\",\"\",\"Scalar\",\"Scalar\",\"Scalar\"]",
+        "", "[\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"0.\",\"0.25\",\"False\"]"};
+    check(op, inputs, 2 * 2 * 4 * 8 * 8 * 64, 2 * (1024 + 1024 + 512 + 512) * 2);
+    assert_int_equal(model(op, inputs).again, 2 * 2 * 4 * 8 * 8 * 16);
+}
+
+// FlashAttention 2 has dropout, scale and causal, FlashAttention 3 scale, causal and deterministic.
+static void causal_is_found_in_either_version_of_flash_attention(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *values;
+        int64_t flops;
+    } cases[] = {{"[\"\",\"\",\"\",\"0.\",\"0.25\",\"True\",\"False\"]", 16384},
+                 {"[\"\",\"\",\"\",\"0.\",\"\",\"False\",\"True\"]", 32768},
+                 {"[\"\",\"\",\"\",\"0.25\",\"True\",\"False\",\"\"]", 16384},
+                 {"[\"\",\"\",\"\",\"0.25\",\"False\",\"True\",\"\"]", 32768}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct work work = model("FlashAttnFunc", (struct inputs){QKV("2,8,4,16", "2,8,4,16"),
+                                                                  SDPA_TYPES, "", cases[i].values});
+        assert_int_equal(work.flops, cases[i].flops);
+        assert_non_null(strstr(work.note, "sliding window"));
+    }
+}
+
+static void templates_of_products_are_no_passes_over_their_arguments(void **state)
+{
+    (void)state;
+    struct inputs inputs = {"[[8,16],[16,32],[8,32]]", "[" BF16 "," BF16 "," BF16 "]", "", ""};
+    assert_int_equal(model("triton_poi_fused_add_0", inputs).bytes, (128 + 512 + 256) * 2);
+    struct work work = model("triton_tem_fused_mm_0", inputs);
+    assert_int_equal(work.kind, WORK_GEMM);
+    assert_int_equal(work.bytes, COUNT_UNKNOWN);
 }
 
 static void packed_attention_is_known_when_all_sequences_are_equal(void **state)
@@ -605,6 +635,12 @@ static void recomputed_products_are_no_part_of_the_model(void **state)
     hand_end(&hand);
 }
 
+static bool is_unknown(struct hand *hand, const char *metric)
+{
+    size_t row = hand_find(hand, "utilization", "metric", metric);
+    return hand_cell(hand, "utilization", row, "value")->null;
+}
+
 // 2 x 1024^3 operations take 32 us at the fp32 peak of 67 TFLOP/s: in 20 us they were not fp32.
 static void work_faster_than_the_peak_makes_utilization_unknown(void **state)
 {
@@ -629,6 +665,8 @@ static void work_faster_than_the_peak_makes_utilization_unknown(void **state)
         assert_true(value->null || fabs(value->f - 2147483648.0 / 495e3 / 20000) < 1e-12);
         assert_int_equal(strstr(hand_word(&hand, "utilization", hfu, "help"), "misread") != NULL,
                          i == 0);
+        assert_int_equal(is_unknown(&hand, "gemm_of_peak"), i == 0);
+        assert_int_equal(is_unknown(&hand, "step_tflops"), i == 0);
         hand_end(&hand);
     }
 }
@@ -640,8 +678,8 @@ static void unknown_operations_make_utilization_unknown(void **state)
     begin_product(&hand, H100, "gemm_bf16");
     hand_kernel(&hand, "sm90_xmma_gemm_replayed", 7, 40000, 30000);
     hand_analyze(&hand);
-    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
-    assert_true(hand_cell(&hand, "utilization", hfu, "value")->null);
+    assert_true(is_unknown(&hand, "hfu"));
+    assert_true(is_unknown(&hand, "step_tflops"));
     size_t share = hand_find(&hand, "utilization", "metric", "flops_time_share");
     assert_true(fabs(hand_cell(&hand, "utilization", share, "value")->f - 0.25) < 1e-12);
     hand_end(&hand);
@@ -721,6 +759,8 @@ int main(void)
         cmocka_unit_test(attention_bytes_follow_the_types),
         cmocka_unit_test(attention_whose_flag_was_not_recorded_has_bytes_only),
         cmocka_unit_test(attention_backward_counts_five_products),
+        cmocka_unit_test(causal_is_found_in_either_version_of_flash_attention),
+        cmocka_unit_test(templates_of_products_are_no_passes_over_their_arguments),
         cmocka_unit_test(packed_attention_is_known_when_all_sequences_are_equal),
         cmocka_unit_test(a_convolution_multiplies_each_output_with_its_weights),
         cmocka_unit_test(transposed_convolutions_are_known_by_the_text_of_the_flag),

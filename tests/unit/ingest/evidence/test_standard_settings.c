@@ -46,6 +46,7 @@ static void frameworks_have_their_own_names(void **state)
         {"", "trainer.mock_data", "true", "data=synthetic"},
         {"megatron-lm", "mock_data", "False", "data=real"},
         {"megatron-lm", "data_path", "None", ""},
+        {"megatron-lm", "fp8_recipe", "delayed", ""}, // the default, also without fp8
         {"maxtext", "dataset_type", "synthetic", "data=synthetic"},
         {"torchtitan", "training.dataset", "c4", "data=real"},
         {"", "data_path", "/data/dummy_user/data", "data=real"},
