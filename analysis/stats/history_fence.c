@@ -4,6 +4,7 @@
 #include "ingest/base/orders.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 // Median of ascending values, at least one.
@@ -12,8 +13,8 @@ static double middle_of(const double *ascending, size_t count)
     return ascending[(count - 1) / 2] / 2 + ascending[count / 2] / 2;
 }
 
-// The newest usable values, oldest first, as logarithms. Returns how many.
-static size_t take_logs(const double *step_ns, size_t count, double *logs)
+// The newest usable values, oldest first. Returns how many.
+static size_t take_usable(const double *step_ns, size_t count, double *values)
 {
     size_t from = count, usable = 0;
     while (from > 0 && usable < HISTORY_MAX_RUNS) {
@@ -23,21 +24,43 @@ static size_t take_logs(const double *step_ns, size_t count, double *logs)
     size_t kept = 0;
     for (size_t i = from; i < count; i++)
         if (step_ns[i] > 0 && isfinite(step_ns[i]))
-            logs[kept++] = log(step_ns[i]);
+            values[kept++] = step_ns[i];
     return kept;
+}
+
+static bool are_multiples(const double *values, size_t count, double unit)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fmod(values[i], unit) != 0)
+            return false;
+    return true;
+}
+
+// The difference that one unit in the last printed digit makes: values that are all multiples of a
+// power of ten were rounded to it. As round numbers look coarser than they are, three digits are
+// supposed at least.
+static double printed_share(const double *values, size_t count)
+{
+    double least = values[0], printed = 0;
+    for (size_t i = 1; i < count; i++)
+        least = fmin(least, values[i]);
+    for (double unit = 1; unit < least / 100 && are_multiples(values, count, unit); unit *= 10)
+        printed = unit;
+    return printed / (least - printed) * (1 + 1e-9); // of the next value, if it is lower
 }
 
 double history_fence(const double *step_ns, size_t count)
 {
     double differences[HISTORY_MAX_RUNS];
-    size_t runs = take_logs(step_ns, count, differences);
+    size_t runs = take_usable(step_ns, count, differences);
     if (runs < HISTORY_MIN_RUNS)
         return NAN;
+    double least = fmax(HISTORY_LEAST_SHARE, printed_share(differences, runs));
     size_t pairs = runs - 1, half = pairs / 2;
     for (size_t i = 0; i < pairs; i++)
-        differences[i] = fabs(differences[i + 1] - differences[i]);
+        differences[i] = fabs(log(differences[i + 1]) - log(differences[i]));
     qsort(differences, pairs, sizeof *differences, order_doubles);
     double q1 = middle_of(differences, half);
     double q3 = middle_of(differences + pairs - half, half);
-    return expm1(q3 + HISTORY_FENCE_IQRS * (q3 - q1));
+    return fmax(expm1(q3 + HISTORY_FENCE_IQRS * (q3 - q1)), least);
 }

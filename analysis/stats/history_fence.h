@@ -11,10 +11,12 @@
 // Q3 + HISTORY_FENCE_IQRS x (Q3 - Q1) of |log(next / previous)|, returned as a share: 0.03 means
 // that a run 3 % slower or faster than its neighbor is still usual. Values that are not positive
 // or not finite are left out. NaN with fewer than HISTORY_MIN_RUNS values left. Of more than
-// HISTORY_MAX_RUNS the newest count. COMPARE.md explains the multiplier.
+// HISTORY_MAX_RUNS the newest count. At least HISTORY_LEAST_SHARE, and one unit of the last digit
+// that the values were printed with. COMPARE.md explains the multiplier.
 double history_fence(const double *step_ns, size_t count);
 
-#define HISTORY_FENCE_IQRS 3.0
-#define HISTORY_MAX_RUNS   256
+#define HISTORY_FENCE_IQRS  3.0
+#define HISTORY_MAX_RUNS    256
+#define HISTORY_LEAST_SHARE 0.0005
 
 #endif

@@ -195,8 +195,25 @@ static void fence_is_that_of_the_quartiles_of_differences(void **state)
     assert_near(history_fence(holes, 12), expm1(0.18), 1e-12);
     double flat[300];
     for (size_t i = 0; i < 300; i++)
-        flat[i] = i < 44 ? (double)(1 + i % 2) * 1e8 : 1e18;
-    assert_true(history_fence(flat, 300) == 0); // the newest 256
+        flat[i] = i < 44 ? (double)(1 + i % 2) * 1e8 : 123456789;
+    assert_true(history_fence(flat, 300) == HISTORY_LEAST_SHARE); // the newest 256
+}
+
+// "1.23" seconds, twelve times: the next may be printed as 1.22 or 1.24 without a change.
+static void fence_is_at_least_one_unit_of_the_last_printed_digit(void **state)
+{
+    (void)state;
+    double step_ns[12], shares[12];
+    for (size_t i = 0; i < 12; i++) {
+        step_ns[i] = 1.23e9;
+        shares[i] = 1 / 0.45;
+    }
+    double fence = history_fence(step_ns, 12);
+    assert_true(fence >= 1.24 / 1.23 - 1 && fence >= 1.23 / 1.22 - 1 && fence < 0.0083);
+    for (size_t i = 0; i < 12; i++)
+        step_ns[i] = 1e8; // "100.0" ms, rather than a hundred
+    assert_true(history_fence(step_ns, 12) < 0.002);
+    assert_true(history_fence(shares, 12) == HISTORY_LEAST_SHARE); // not in whole units
 }
 
 static void values_that_are_no_times_are_left_out(void **state)
@@ -369,6 +386,7 @@ int main(void)
         cmocka_unit_test(history_judges_single_runs),
         cmocka_unit_test(single_runs_of_a_series_are_judged_as_its_alerts),
         cmocka_unit_test(fence_is_that_of_the_quartiles_of_differences),
+        cmocka_unit_test(fence_is_at_least_one_unit_of_the_last_printed_digit),
         cmocka_unit_test(values_that_are_no_times_are_left_out),
         cmocka_unit_test(limits_out_of_range_are_refused),
         cmocka_unit_test(gate_weighs_bound_and_interval_against_the_limit),
