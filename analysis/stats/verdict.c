@@ -150,7 +150,7 @@ static bool judge_sides(const struct side *base, const struct side *cand,
     return true;
 }
 
-static double relevant_from_ns(const struct verdict_limits *limits, double base_ns)
+double verdict_relevant_from_ns(const struct verdict_limits *limits, double base_ns)
 {
     return fmax(limits->relevant_share * base_ns,
                 fmin(limits->relevant_ns, RELEVANT_MOST_SHARE * base_ns));
@@ -181,7 +181,7 @@ bool verdict_judge(struct samples base, struct samples cand, const struct verdic
                                      : history_fence(history->runs.at, history->runs.count);
     count_missing(judgement, limits->alpha);
     if (sides[0].count > 0)
-        judgement->relevant_from_ns = relevant_from_ns(limits, judgement->base_ns);
+        judgement->relevant_from_ns = verdict_relevant_from_ns(limits, judgement->base_ns);
     if (sides[0].count == 0 || sides[1].count == 0)
         return true;
     if (!judge_sides(&sides[0], &sides[1], limits, &history->series, judgement, err))

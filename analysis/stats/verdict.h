@@ -26,6 +26,9 @@ struct verdict_limits verdict_default_limits(void);
 // False with ERR_USAGE and what was expected if a limit is not a number within its range.
 MUST_CHECK bool verdict_check_limits(const struct verdict_limits *limits, struct err *err);
 
+// The smallest difference from a base's step time that is relevant.
+double verdict_relevant_from_ns(const struct verdict_limits *limits, double base_ns);
+
 enum verdict {
     VERDICT_UNKNOWN,     // "noise unknown": too few runs to tell
     VERDICT_NOISE,       // "within noise"

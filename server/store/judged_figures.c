@@ -63,26 +63,32 @@ static void list_figures(struct judged_figures *figures)
     }
 }
 
-// Values of all figures, NAN where a point has none.
+// A figure of a run: NAN if it has none.
+struct value {
+    double value;
+    struct str source;
+};
+
+// Of all figures and points.
 struct values {
-    double *of[RUN_FIGURE_COUNT];
+    struct value *of[RUN_FIGURE_COUNT];
 };
 
 static bool open_values(struct values *values, const struct judged_figures *figures,
                         struct arena *arena, struct err *err)
 {
     for (size_t i = 0; i < figures->count; i++) {
-        values->of[i] = arena_array(arena, figures->point_count + 1, sizeof(double), err);
+        values->of[i] = arena_array(arena, figures->point_count + 1, sizeof(struct value), err);
         if (!values->of[i])
             return false;
         for (size_t at = 0; at < figures->point_count; at++)
-            values->of[i][at] = NAN;
+            values->of[i][at] = (struct value){.value = NAN};
     }
     return true;
 }
 
 // Rows of a run follow one another.
-static void take_rows(struct stmt *stmt, const struct series_state *points,
+static void take_rows(struct stmt *stmt, const struct series_state *points, struct arena *arena,
                       struct judged_figures *figures, struct values *values)
 {
     size_t at = SERIES_NONE;
@@ -92,7 +98,8 @@ static void take_rows(struct stmt *stmt, const struct series_state *points,
         if (at == SERIES_NONE || !str_equal(points->points[at].run_id, run_id))
             at = judged_point_of(points, run_id);
         if (figure && at != SERIES_NONE)
-            values->of[figure - figures->items][at] = sql_f64(stmt, 2);
+            values->of[figure - figures->items][at] =
+                (struct value){sql_f64(stmt, 2), sql_text(stmt, 3, arena)};
     }
 }
 
@@ -103,7 +110,7 @@ static bool is_comparable(double value)
 }
 
 static bool add_points(struct judged_figure *figure, const struct series_state *points,
-                       const double *values, struct arena *arena, struct err *err)
+                       const struct value *values, struct arena *arena, struct err *err)
 {
     struct series_state *state = &figure->state;
     state->points = arena_array(arena, points->point_count + 1, sizeof *state->points, err);
@@ -112,10 +119,11 @@ static bool add_points(struct judged_figure *figure, const struct series_state *
         return false;
     for (size_t at = 0; at < points->point_count; at++) {
         struct series_point *point = &state->points[state->point_count];
-        if (!is_comparable(values[at]))
+        if (!is_comparable(values[at].value))
             continue;
         *point = points->points[at];
-        point->step_ns = judged_value(&figure->scale, values[at]);
+        point->step_ns = judged_value(&figure->scale, values[at].value);
+        point->source = values[at].source;
         point->outlier = false;
         figure->at[state->point_count++] = at;
     }
@@ -133,14 +141,14 @@ bool judged_figures_read(struct db *db, const struct series_key *key,
         return false;
     struct stmt stmt =
         sql_begin(db,
-                  "SELECT run_id, metric, value FROM figure WHERE run_id IN (SELECT id FROM run "
-                  "WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT NULL "
-                  "ORDER BY created_ns DESC, id LIMIT ?)",
+                  "SELECT run_id, metric, value, source FROM figure WHERE run_id IN (SELECT id "
+                  "FROM run WHERE project = ? AND series = ? AND point_ns > 0 "
+                  "AND point_ns IS NOT NULL ORDER BY created_ns DESC, id LIMIT ?)",
                   err);
     sql_bind_text(&stmt, key->project);
     sql_bind_text(&stmt, key->series);
     sql_bind_u64(&stmt, STORE_MAX_POINTS);
-    take_rows(&stmt, points, figures, &values);
+    take_rows(&stmt, points, arena, figures, &values);
     bool ok = sql_end(&stmt);
     for (size_t i = 0; ok && i < figures->count; i++)
         ok = add_points(&figures->items[i], points, values.of[i], arena, err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands out in a series of runs, computed for each hardware separately.
+// What stands out in a series of runs, computed separately for those that are alike.
 #include "server/store/series_judge.h"
 
 #include "analysis/stats/change_points.h"
@@ -41,11 +41,10 @@ static bool is_relevant(const struct figure_scale *scale, double before_ns, doub
     struct verdict_limits limits = verdict_default_limits();
     if (scale)
         return matters(scale, before_ns, after_ns);
-    return fabs(after_ns - before_ns) >=
-           fmax(limits.relevant_share * before_ns, limits.relevant_ns);
+    return fabs(after_ns - before_ns) >= verdict_relevant_from_ns(&limits, before_ns);
 }
 
-// --- the runs on one hardware -------------------------------------------------------------------
+// --- the runs that are alike --------------------------------------------------------------------
 
 // Values for comparing neighbors: usual runs, with all levels scaled to one height.
 struct history {
@@ -68,7 +67,8 @@ struct lane {
     bool *begins; // a level starts at this point
     struct change_point *changes;
     size_t change_count;
-    double noise_share; // differences that someone marked as noise
+    // Differences that someone marked as noise: of levels, and of levels and single runs.
+    double noise_share, run_noise_share;
     double fence_share; // at the end; NaN unknown
     struct arena *arena;
     struct series_judgement *out;
@@ -97,6 +97,12 @@ static const struct series_alert *alert_at(const struct series_state *state, siz
     return NULL;
 }
 
+// Of a single run, which says nothing of levels.
+static bool is_marked_run(const struct series_alert *alert)
+{
+    return alert && alert->status == ALERT_NOISE && alert->kind == ALERT_OUTLIER;
+}
+
 static bool has_status(const struct lane *lane, size_t at, enum alert_status status)
 {
     const struct series_alert *alert = alert_at(lane->state, at);
@@ -108,11 +114,21 @@ static size_t previous_of(const struct lane *lane, size_t k)
     return k ? lane->at[k - 1] : SERIES_NONE;
 }
 
+static double at_least(double fence, double noise)
+{
+    return fmax(fence, noise > 0 ? noise : NAN); // fmax ignores NaN
+}
+
 // The most that neighbors differ by; NaN if that cannot be known yet.
 static double fence_of(const struct lane *lane, const struct history *history)
 {
-    return fmax(history_fence(history->values, history->count), // fmax ignores NaN
-                lane->noise_share > 0 ? lane->noise_share : NAN);
+    return at_least(history_fence(history->values, history->count), lane->noise_share);
+}
+
+// The same for a single run, of which more may have been marked as noise.
+static double run_fence_of(const struct lane *lane, const struct history *history)
+{
+    return at_least(fence_of(lane, history), lane->run_noise_share);
 }
 
 // Scales a level to the height of the previous one, so that the step between them does not count as
@@ -155,7 +171,7 @@ static bool is_outlier(const struct lane *lane, const struct sweep *sweep, size_
 {
     if (sweep->level.count == 0 || has_status(lane, lane->at[k], ALERT_NOISE))
         return false;
-    double fence = fence_of(lane, &sweep->history);
+    double fence = run_fence_of(lane, &sweep->history);
     double before = median_of(sweep->level.values, sweep->level.count);
     return sweep->history.count >= HISTORY_MIN_RUNS && // noise marked by people is not history
            distance_share(before, lane->values[k]) > fence &&
@@ -169,8 +185,8 @@ static bool goes_on(const struct lane *lane, const struct sweep *sweep, size_t k
         return false;
     const struct series_alert *open = &lane->out->alerts[sweep->open];
     bool same_way = (lane->values[k] > open->before_ns) == (open->after_ns > open->before_ns);
-    return same_way &&
-           distance_share(lane->values[k - 1], lane->values[k]) <= fence_of(lane, &sweep->history);
+    return same_way && distance_share(lane->values[k - 1], lane->values[k]) <=
+                           run_fence_of(lane, &sweep->history);
 }
 
 // If a level starts among outliers, they were its first sign: their alert becomes the level's,
@@ -234,6 +250,15 @@ static bool is_noise(const struct lane *lane, const struct change_point *change)
            !is_relevant(lane->state->scale, change->before_ns, change->after_ns);
 }
 
+static void note_levels(struct lane *lane)
+{
+    size_t first = 0;
+    for (size_t k = 0; k < lane->count; k++) {
+        first = lane->begins[k] ? k : first;
+        lane->state->points[lane->at[k]].level = lane->at[first];
+    }
+}
+
 static bool find_levels(struct lane *lane, struct err *err)
 {
     struct change_point *found;
@@ -248,6 +273,7 @@ static bool find_levels(struct lane *lane, struct err *err)
         }
     for (size_t k = 0; k < lane->count; k++)
         lane->begins[k] = lane->begins[k] || has_status(lane, lane->at[k], ALERT_EXPECTED);
+    note_levels(lane);
     return true;
 }
 
@@ -276,12 +302,22 @@ static bool newest_are_back(const struct lane *lane, const struct change_point *
     return true;
 }
 
+// The run whose alert tells the change. A single run that someone marked as noise keeps that mark
+// when more runs show that its level stays: the next one tells it.
+static size_t alert_run(const struct lane *lane, const struct change_point *change)
+{
+    size_t k = change->at;
+    while (k + 1 < lane->count && is_marked_run(alert_at(lane->state, lane->at[k])))
+        k++;
+    return lane->at[k];
+}
+
 // The later change that undoes a slower level; SERIES_NONE if there is none. Losing an improvement
 // is reported separately.
 static size_t find_return(const struct lane *lane, size_t i)
 {
     const struct change_point *change = &lane->changes[i];
-    bool is_expected = has_status(lane, lane->at[change->at], ALERT_EXPECTED);
+    bool is_expected = has_status(lane, alert_run(lane, change), ALERT_EXPECTED);
     if (is_expected || change->after_ns < change->before_ns)
         return SERIES_NONE;
     for (size_t later = i + 1; later < lane->change_count; later++)
@@ -295,7 +331,7 @@ static bool alert_change(struct lane *lane, size_t i, bool is_fixed, struct err 
     const struct change_point *change = &lane->changes[i];
     return add_alert(lane,
                      (struct series_alert){.id = STR(""),
-                                           .at = lane->at[change->at],
+                                           .at = alert_run(lane, change),
                                            .kind = ALERT_CHANGE,
                                            .status = is_fixed ? ALERT_FIXED : ALERT_NEW,
                                            .previous = previous_of(lane, change->at),
@@ -336,26 +372,29 @@ static void tell_changes(struct lane *lane)
 
 // --- lanes --------------------------------------------------------------------------------------
 
-static bool is_same_hardware(const struct series_point *a, const struct series_point *b)
+bool series_is_alike(const struct series_point *a, const struct series_point *b)
 {
-    return a->ranks == b->ranks && str_equal(a->gpu, b->gpu);
+    return a->ranks == b->ranks && str_equal(a->gpu, b->gpu) && str_equal(a->source, b->source);
 }
 
-// The first run on this hardware; the point itself if there is none before.
+// The first such run; the point itself if there is none before.
 static size_t first_alike(const struct series_state *state, size_t at)
 {
     size_t first = 0;
-    while (!is_same_hardware(&state->points[first], &state->points[at]))
+    while (!series_is_alike(&state->points[first], &state->points[at]))
         first++;
     return first;
 }
 
-static double noise_of(const struct series_state *state, const struct series_point *alike)
+// The largest difference that was marked as noise: of levels, and with_runs of single runs, too.
+static double noise_of(const struct series_state *state, const struct series_point *alike,
+                       bool with_runs)
 {
     double share = 0;
     for (size_t i = 0; i < state->alert_count; i++) {
         const struct series_alert *alert = &state->alerts[i];
-        if (alert->status == ALERT_NOISE && is_same_hardware(&state->points[alert->at], alike))
+        if (alert->status == ALERT_NOISE && (with_runs || !is_marked_run(alert)) &&
+            series_is_alike(&state->points[alert->at], alike))
             share = fmax(share, distance_share(alert->before_ns, alert->after_ns));
     }
     return share;
@@ -370,25 +409,38 @@ static bool open_lane(struct lane *lane, size_t first, struct err *err)
     if (!lane->at || !lane->values || !lane->begins)
         return false;
     for (size_t i = first; i < state->point_count; i++)
-        if (is_same_hardware(&state->points[first], &state->points[i])) {
+        if (series_is_alike(&state->points[first], &state->points[i])) {
             lane->begins[lane->count] = false;
             lane->at[lane->count] = i;
             lane->values[lane->count++] = state->points[i].step_ns;
         }
-    lane->noise_share = noise_of(state, &state->points[first]);
+    lane->noise_share = noise_of(state, &state->points[first], false);
+    lane->run_noise_share = noise_of(state, &state->points[first], true);
     return true;
+}
+
+// Where the GPU is not known, as of a run that has only a log, nothing is known to be another one.
+static const char *hardware_reason(const struct series_point *before,
+                                   const struct series_point *after)
+{
+    if (!str_equal(before->gpu, after->gpu))
+        return "gpu";
+    return before->ranks > 0 && after->ranks > 0 && before->ranks != after->ranks ? "ranks" : NULL;
 }
 
 static void tell_hardware(struct lane *lane, size_t first)
 {
     const struct series_point *points = lane->state->points;
-    bool other_gpu = first && !str_equal(points[first - 1].gpu, points[first].gpu);
-    if (first)
+    size_t before = first; // the newest before it with a GPU, or, if it has none, without
+    while (before > 0 && !points[before - 1].gpu.len != !points[first].gpu.len)
+        before--;
+    const char *reason = before ? hardware_reason(&points[before - 1], &points[first]) : NULL;
+    if (reason)
         lane->out->changes[lane->out->change_count++] =
             (struct series_change){.at = first,
-                                   .previous = first - 1,
-                                   .reason = other_gpu ? "gpu" : "ranks",
-                                   .before_ns = points[first - 1].step_ns,
+                                   .previous = before - 1,
+                                   .reason = reason,
+                                   .before_ns = points[before - 1].step_ns,
                                    .after_ns = points[first].step_ns,
                                    .p_value = NAN};
 }
@@ -448,7 +500,7 @@ static bool is_moved(const struct series_state *state, const struct series_alert
 {
     return found->kind == ALERT_CHANGE && stored->status != ALERT_NOISE &&
            is_near(stored->at, found->at) && is_worse(stored) == is_worse(found) &&
-           is_same_hardware(&state->points[stored->at], &state->points[found->at]);
+           series_is_alike(&state->points[stored->at], &state->points[found->at]);
 }
 
 // Matches found alerts with stored ones: of the same run, else (nearby) of an adjacent one.
@@ -531,27 +583,27 @@ static const struct series_alert *alert_between(const struct series_judgement *j
     return NULL;
 }
 
-// Level changes after one point and up to another, and whether they cancel out.
-static bool levels_differ(const struct series_state *state, const struct series_judgement *judged,
-                          size_t from, size_t to, double *p_value)
+// The logarithm by which the level changed after one point and up to another; 0 if it did not, or
+// if changes cancel out.
+static double level_step(const struct series_state *state, const struct series_judgement *judged,
+                         size_t from, size_t to, double *p_value)
 {
     double before_ns = NAN, after_ns = NAN, least_share = unknown_fence_share;
+    *p_value = 0;
     for (size_t i = 0; i < judged->change_count; i++) {
         const struct series_change *change = &judged->changes[i];
         if (change->at <= from || change->at > to || isnan(change->p_value) ||
-            !is_same_hardware(&state->points[change->at], &state->points[to]))
+            !series_is_alike(&state->points[change->at], &state->points[to]))
             continue;
         before_ns = isnan(before_ns) ? change->before_ns : before_ns;
         after_ns = change->after_ns;
         least_share = fmin(least_share, distance_share(change->before_ns, change->after_ns) / 2);
-        *p_value = fmax(isnan(*p_value) ? 0 : *p_value, change->p_value);
+        *p_value = fmax(*p_value, change->p_value);
     }
-    bool differ = distance_share(before_ns, after_ns) > least_share; // false if there are none
-    *p_value = differ ? *p_value : NAN;
-    return differ;
+    return distance_share(before_ns, after_ns) > least_share ? log(after_ns / before_ns) : 0;
 }
 
-// If too few runs came before: how much all runs on the point's hardware differ. A quarter of the
+// If too few runs came before: how much all runs like the point's differ. A quarter of the
 // neighbors may be far apart without affecting it, so a single change of level does not.
 static bool judge_whole(const struct series_state *state, size_t at, struct arena *arena,
                         struct series_evidence *evidence, struct err *err)
@@ -559,14 +611,45 @@ static bool judge_whole(const struct series_state *state, size_t at, struct aren
     double *values = arena_array(arena, state->point_count, sizeof *values, err);
     size_t count = 0;
     for (size_t i = 0; values && i < state->point_count; i++)
-        if (is_same_hardware(&state->points[i], &state->points[at]))
+        if (series_is_alike(&state->points[i], &state->points[at]))
             values[count++] = state->points[i].step_ns;
     if (values && count >= HISTORY_MIN_RUNS) {
-        double noise = noise_of(state, &state->points[at]);
-        evidence->fence_share = fmax(history_fence(values, count), noise > 0 ? noise : NAN);
+        evidence->fence_share =
+            at_least(history_fence(values, count), noise_of(state, &state->points[at], false));
         evidence->runs = count;
     }
     return values != NULL;
+}
+
+static bool judge_fence(const struct series_state *state, size_t to, struct arena *arena,
+                        struct series_evidence *evidence, struct err *err)
+{
+    evidence->fence_share = state->points[to].fence_share;
+    evidence->runs = state->points[to].usual;
+    return !isnan(evidence->fence_share) || judge_whole(state, to, arena, evidence, err);
+}
+
+// Of a run that was marked as noise its own difference is usual, and another one's beside it.
+static double marked_factor(const struct series_state *state, size_t at)
+{
+    const struct series_alert *alert = alert_at(state, at);
+    return is_marked_run(alert) ? 1 + distance_share(alert->before_ns, alert->after_ns) : 1;
+}
+
+// What lies between two runs says something of them only if they show it themselves: a level by at
+// least half of its change, a single run by more than the fence.
+static void judge_change(const struct series_state *state, const struct series_judgement *judged,
+                         size_t from, size_t to, struct series_evidence *evidence)
+{
+    const struct series_point *points = state->points;
+    double moved = log(points[to].step_ns / points[from].step_ns), p_value;
+    double level = level_step(state, judged, from, to, &p_value);
+    bool by_level = moved * level > 0 && fabs(moved) >= fabs(level) / 2;
+    bool by_run =
+        points[from].outlier != points[to].outlier && expm1(fabs(moved)) > evidence->fence_share;
+    const struct series_alert *alert = alert_between(judged, from, to);
+    evidence->changed = (by_level || by_run) && !(alert && alert->status == ALERT_NOISE);
+    evidence->p_value = evidence->changed && by_level ? p_value : NAN;
 }
 
 bool series_judge_pair(const struct series_state *state, size_t a, size_t b, struct arena *arena,
@@ -575,17 +658,13 @@ bool series_judge_pair(const struct series_state *state, size_t a, size_t b, str
     struct series_judgement judged;
     size_t from = a < b ? a : b, to = a < b ? b : a;
     *evidence = (struct series_evidence){.p_value = NAN, .fence_share = NAN};
-    if (!is_same_hardware(&state->points[from], &state->points[to]))
+    if (!series_is_alike(&state->points[from], &state->points[to]))
         return true;
-    if (!series_judge(state, arena, &judged, err))
+    if (!series_judge(state, arena, &judged, err) || !judge_fence(state, to, arena, evidence, err))
         return false;
-    const struct series_alert *alert = alert_between(&judged, from, to);
     evidence->known = true;
-    evidence->fence_share = state->points[to].fence_share;
-    evidence->runs = state->points[to].usual;
-    evidence->changed = levels_differ(state, &judged, from, to, &evidence->p_value) ||
-                        state->points[from].outlier != state->points[to].outlier || alert;
-    if (alert && alert->status == ALERT_NOISE)
-        evidence->changed = false;
-    return !isnan(evidence->fence_share) || judge_whole(state, to, arena, evidence, err);
+    evidence->fence_share =
+        (1 + evidence->fence_share) * marked_factor(state, from) * marked_factor(state, to) - 1;
+    judge_change(state, &judged, from, to, evidence);
+    return true;
 }

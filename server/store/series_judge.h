@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands out in a series of runs: levels of step time or of another figure, single runs
-// outside the usual range, and the resulting alerts. Runs are compared only with those on the same
-// GPU and number of ranks. README.md in this folder has the rules.
+// outside the usual range, and the resulting alerts. Runs are compared only with those that are
+// alike: on the same GPU and number of ranks, with the figure from the same source. README.md in
+// this folder has the rules.
 #ifndef SERVER_SERIES_JUDGE_H
 #define SERVER_SERIES_JUDGE_H
 
@@ -14,14 +15,16 @@ enum alert_status { ALERT_NEW, ALERT_ACKNOWLEDGED, ALERT_EXPECTED, ALERT_NOISE, 
 #define SERIES_NONE SIZE_MAX
 
 struct series_point {
-    struct str run_id, gpu;
-    int64_t ranks;
-    double step_ns; // above 0
+    struct str run_id, gpu; // "" unknown
+    int64_t ranks;          // 0 unknown
+    struct str source;      // of the figure: "trace", "log", ...
+    double step_ns;         // above 0
     int64_t created_ns;
     // Set by series_judge: by how much the usual runs before it differ (NaN unknown), and how many
     // there are.
     double fence_share;
     size_t usual;
+    size_t level; // index of the first point of its level, which is of runs that are alike
     bool outlier;
 };
 
@@ -68,6 +71,9 @@ struct series_judgement {
     double change_share; // of the last point relative to the median of up to 8 before; NaN unknown
 };
 
+// Whether the two may be compared.
+bool series_is_alike(const struct series_point *a, const struct series_point *b);
+
 // after relative to before, as a share: 0.02 is 2 % slower.
 double series_share(double before_ns, double after_ns);
 
@@ -75,9 +81,10 @@ double series_share(double before_ns, double after_ns);
 MUST_CHECK bool series_judge(const struct series_state *state, struct arena *arena,
                              struct series_judgement *judgement, struct err *err);
 
-// Compares two points: changed if an alert of the later one names the earlier as its previous run,
-// unless someone marked it as noise; else if levels of different height or an outlier lie between
-// them. The fence is that of the later point, or of all points where too few came before it.
+// Compares two points: changed if the level changed between them and they show at least half of it,
+// or if one of them is an outlier and they differ by more than the fence; unless an alert of the
+// later one, with the earlier as its previous run, was marked as noise. The fence is that of the
+// later point, or of all points where too few came before it.
 MUST_CHECK bool series_judge_pair(const struct series_state *state, size_t a, size_t b,
                                   struct arena *arena, struct series_evidence *evidence,
                                   struct err *err);

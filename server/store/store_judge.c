@@ -75,7 +75,8 @@ static bool add_point(struct stmt *stmt, struct judging *series, struct arena *a
                                                                 .step_ns = (double)sql_i64(stmt, 1),
                                                                 .gpu = sql_text(stmt, 2, arena),
                                                                 .ranks = sql_i64(stmt, 3),
-                                                                .created_ns = sql_i64(stmt, 5)};
+                                                                .created_ns = sql_i64(stmt, 5),
+                                                                .source = sql_text(stmt, 6, arena)};
     return !stmt->failed;
 }
 
@@ -85,8 +86,9 @@ static bool read_points(struct db *db, struct judging *series, struct arena *are
     struct stmt stmt = sql_begin(
         db,
         "SELECT id, point_ns, gpu, coalesce(world_size, traced_world_size, received), outlier, "
-        "created_ns FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT "
-        "NULL "
+        "created_ns, CASE WHEN EXISTS (SELECT 1 FROM figure WHERE run_id = run.id "
+        "AND metric = 'step_median_ns') THEN 'trace' ELSE 'log' END "
+        "FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT NULL "
         "ORDER BY created_ns DESC, id LIMIT ?",
         err);
     sql_bind_text(&stmt, series->key.project);

@@ -53,8 +53,19 @@ static void run_on(struct history *h, const char *gpu, double share)
 {
     size_t i = h->state.point_count++;
     assert_true(i < MAX_POINTS);
-    h->points[i] = (struct series_point){
-        .run_id = STR("r"), .gpu = str_of(gpu), .ranks = 8, .step_ns = base_ns * share * noise(i)};
+    h->points[i] = (struct series_point){.run_id = STR("r"),
+                                         .gpu = str_of(gpu),
+                                         .ranks = 8,
+                                         .source = STR("trace"),
+                                         .step_ns = base_ns * share * noise(i)};
+}
+
+// A run of which only a log is known.
+static void run_logged(struct history *h, double share)
+{
+    run_on(h, "", share);
+    h->points[h->state.point_count - 1].ranks = 0;
+    h->points[h->state.point_count - 1].source = STR("log");
 }
 
 static void run(struct history *h, size_t count, double share)
@@ -68,6 +79,15 @@ static void judge(struct history *h)
     struct err err = {0};
     if (!series_judge(&h->state, &h->arena, &h->judgement, &err))
         fail_msg("%s", err.msg);
+}
+
+static struct series_evidence pair_of(struct history *h, size_t a, size_t b)
+{
+    struct series_evidence evidence;
+    struct err err = {0};
+    if (!series_judge_pair(&h->state, a, b, &h->arena, &evidence, &err))
+        fail_msg("%s", err.msg);
+    return evidence;
 }
 
 // Stores what was judged, as the database would.
@@ -231,6 +251,41 @@ static void what_was_called_noise_is_not_reported_again(void **state)
     assert_int_equal(h->state.alert_count, 2);
 }
 
+// Many runs are no stray one.
+static void a_single_run_called_noise_hides_no_level(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.6);
+    judge_and_store(h);
+    decide(h, 0, ALERT_NOISE);
+    for (int i = 0; i < 6; i++) {
+        run(h, 1, 1.5);
+        judge_and_store(h);
+    }
+    assert_int_equal(h->state.alert_count, 2);
+    check_alert(h, 0, 12, ALERT_OUTLIER, ALERT_NOISE);
+    check_alert(h, 1, 13, ALERT_CHANGE, ALERT_NEW); // the run's own mark stays
+    assert_int_equal(h->alerts[1].previous, 11);
+    assert_int_equal(h->judgement.change_count, 1);
+}
+
+static void a_level_called_noise_hides_such_levels_and_runs(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 6, 1.1);
+    judge_and_store(h);
+    check_alert(h, 0, 12, ALERT_CHANGE, ALERT_NEW);
+    decide(h, 0, ALERT_NOISE);
+    run(h, 8, 1);
+    run(h, 1, 1.09);
+    judge_and_store(h);
+    assert_int_equal(h->judgement.change_count, 0);
+    assert_false(h->points[26].outlier);
+    assert_true(pair_of(h, 11, 26).fence_share > 0.1);
+}
+
 static void a_new_level_begins_with_what_was_expected(void **state)
 {
     struct history *h = *state;
@@ -295,6 +350,59 @@ static void runs_on_another_gpu_are_held_against_their_own_kind(void **state)
     assert_int_equal(h->judgement.changes[0].at, 1);
     assert_true(isnan(h->judgement.changes[0].p_value));
     assert_true(fabs(h->judgement.change_share) < 0.02);
+}
+
+static void a_run_of_which_only_a_log_is_known_is_on_no_other_gpu(void **state)
+{
+    struct history *h = *state;
+    run(h, 10, 1);
+    run_logged(h, 1.3);
+    run_on(h, "A100", 2);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+    assert_int_equal(h->judgement.change_count, 1);
+    assert_int_equal(h->judgement.changes[0].at, 11);
+    assert_int_equal(h->judgement.changes[0].previous, 9);
+    assert_string_equal(h->judgement.changes[0].reason, "gpu");
+}
+
+static void figures_from_another_source_are_not_compared(void **state)
+{
+    struct history *h = *state;
+    run(h, 10, 1);
+    run(h, 6, 1.4);
+    for (size_t i = 10; i < 16; i++)
+        h->points[i].source = STR("log");
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 0);
+    assert_int_equal(h->judgement.change_count, 0);
+    assert_false(pair_of(h, 9, 10).known);
+}
+
+static void each_point_is_told_where_its_level_begins(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run_on(h, "A100", 2);
+    run(h, 6, 1.1);
+    run_on(h, "A100", 2);
+    judge(h);
+    assert_int_equal(h->points[11].level, 0);
+    assert_int_equal(h->points[12].level, 12);
+    assert_int_equal(h->points[13].level, 13);
+    assert_int_equal(h->points[18].level, 13);
+    assert_int_equal(h->points[19].level, 12);
+}
+
+// 80 us of a step of 1 ms.
+static void small_changes_count_in_short_steps(void **state)
+{
+    struct history *h = *state;
+    run(h, 20, 0.01);
+    run(h, 10, 0.0108);
+    judge_and_store(h);
+    assert_int_equal(h->state.alert_count, 1);
+    check_alert(h, 0, 20, ALERT_CHANGE, ALERT_NEW);
 }
 
 static void a_series_without_points_says_nothing(void **state)
@@ -374,15 +482,6 @@ static void nine_of_ten_changes_of_three_percent_are_found_at_their_place(void *
 
 // --- two runs -----------------------------------------------------------------------------------
 
-static struct series_evidence pair_of(struct history *h, size_t a, size_t b)
-{
-    struct series_evidence evidence;
-    struct err err = {0};
-    if (!series_judge_pair(&h->state, a, b, &h->arena, &evidence, &err))
-        fail_msg("%s", err.msg);
-    return evidence;
-}
-
 // Five runs and six 10 % slower: enough for a change of level, and for a fence that it does not
 // move.
 static void a_comparison_says_what_the_alert_says(void **state)
@@ -434,6 +533,52 @@ static void outliers_differ_from_their_neighbors(void **state)
     assert_false(pair_of(h, 11, 16).known);
 }
 
+// A level 3 % slower, and two runs that are by chance the other way round.
+static void a_level_says_nothing_of_runs_that_do_not_show_it(void **state)
+{
+    struct history *h = *state;
+    run(h, 20, 1);
+    run(h, 20, 1.05);
+    h->points[15].step_ns = 1.028 * base_ns;
+    h->points[27].step_ns = 1.025 * base_ns;
+    judge_and_store(h);
+    assert_int_equal(h->judgement.change_count, 1);
+    struct series_evidence evidence = pair_of(h, 15, 27);
+    assert_true(evidence.known && !evidence.changed && isnan(evidence.p_value));
+    assert_false(pair_of(h, 14, 27).changed); // less than half of it
+    assert_true(pair_of(h, 14, 26).changed && pair_of(h, 26, 14).p_value < 0.005);
+}
+
+static void an_outlier_says_nothing_of_a_run_that_is_near_it(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.5);
+    run(h, 3, 1);
+    judge_and_store(h);
+    assert_true(h->points[12].outlier);
+    assert_true(pair_of(h, 12, 15).changed);
+    h->points[15].step_ns = 0.995 * h->points[12].step_ns;
+    struct series_evidence evidence = pair_of(h, 12, 15);
+    assert_true(!evidence.changed && evidence.fence_share > 0.005);
+}
+
+// Its difference is usual of that run, not of others.
+static void a_run_called_noise_is_noise_in_its_own_comparisons_only(void **state)
+{
+    struct history *h = *state;
+    run(h, 12, 1);
+    run(h, 1, 1.6);
+    judge_and_store(h);
+    decide(h, 0, ALERT_NOISE);
+    run(h, 7, 1);
+    judge_and_store(h);
+    struct series_evidence evidence = pair_of(h, 11, 12);
+    assert_true(!evidence.changed && evidence.fence_share > 0.6);
+    assert_true(pair_of(h, 12, 18).fence_share > 0.6);
+    assert_true(pair_of(h, 11, 18).fence_share < 0.1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -447,16 +592,25 @@ int main(void)
         CASE(a_slower_level_is_fixed_by_its_way_back_without_another_alert),
         CASE(losing_what_was_faster_is_an_alert),
         CASE(what_was_called_noise_is_not_reported_again),
+        CASE(a_single_run_called_noise_hides_no_level),
+        CASE(a_level_called_noise_hides_such_levels_and_runs),
         CASE(a_new_level_begins_with_what_was_expected),
         CASE(an_alert_that_holds_no_more_goes_unless_someone_decided),
         CASE(the_same_state_is_judged_alike),
         CASE(runs_on_another_gpu_are_held_against_their_own_kind),
+        CASE(a_run_of_which_only_a_log_is_known_is_on_no_other_gpu),
+        CASE(figures_from_another_source_are_not_compared),
+        CASE(each_point_is_told_where_its_level_begins),
+        CASE(small_changes_count_in_short_steps),
         CASE(a_series_without_points_says_nothing),
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
         CASE(nine_of_ten_changes_of_three_percent_are_found_at_their_place),
         CASE(a_comparison_says_what_the_alert_says),
         CASE(eight_runs_of_a_series_tell_the_noise_of_any_two),
         CASE(outliers_differ_from_their_neighbors),
+        CASE(a_level_says_nothing_of_runs_that_do_not_show_it),
+        CASE(an_outlier_says_nothing_of_a_run_that_is_near_it),
+        CASE(a_run_called_noise_is_noise_in_its_own_comparisons_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
