@@ -93,8 +93,9 @@ struct run {
 
     // From the run's tables; null cells until the run was analyzed.
     struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, trust_severity;
-    struct cell parts[PART_COUNT];    // per step of the headline rank (integers)
-    double figures[RUN_FIGURE_COUNT]; // NAN unknown
+    struct cell parts[PART_COUNT];               // per step of the headline rank (integers)
+    double figures[RUN_FIGURE_COUNT];            // NAN unknown
+    struct str figure_sources[RUN_FIGURE_COUNT]; // "log", "trace", ...; "" unknown
 };
 
 // What a client may set. NULL members stay as they are. Tags and settings are merged into the

@@ -318,7 +318,7 @@ static struct cell *figure_of(struct run *run, struct str metric, enum column_ty
     return NULL;
 }
 
-void figures_read(struct stmt *stmt, struct run *run)
+void figures_read(struct stmt *stmt, struct arena *arena, struct run *run)
 {
     for (size_t part = 0; part < PART_COUNT; part++)
         run->parts[part] = cell_null();
@@ -331,8 +331,10 @@ void figures_read(struct stmt *stmt, struct run *run)
         enum column_type type;
         const struct run_figure *figure = run_figure_named(sql_bytes(stmt, 0));
         struct cell *cell = figure_of(run, sql_bytes(stmt, 0), &type);
-        if (figure)
+        if (figure) {
             run->figures[figure - run_figures] = sql_f64(stmt, 1);
+            run->figure_sources[figure - run_figures] = sql_text(stmt, 2, arena);
+        }
         if (cell)
             *cell = type == COLUMN_I64 ? cell_i64(sql_i64(stmt, 1)) : cell_f64(sql_f64(stmt, 1));
     }

@@ -385,6 +385,50 @@ static bool write_batch(struct store *store, const struct batch *batch, struct e
     return txn_end(&txn, ok, err);
 }
 
+// --- its levels ---------------------------------------------------------------------------------
+
+static bool is_left_out(const struct level_query *query, struct str run_id)
+{
+    for (size_t i = 0; i < query->without_count; i++)
+        if (str_equal(query->without[i], run_id))
+            return true;
+    return false;
+}
+
+static void leave_out(const struct level_query *query, struct series_state *state)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < state->point_count; i++)
+        if (!is_left_out(query, state->points[i].run_id))
+            state->points[kept++] = state->points[i];
+    state->point_count = kept;
+}
+
+static bool read_levels(struct db *db, const struct level_query *query, struct judging *series,
+                        struct arena *arena, struct err *err)
+{
+    if (!read_points(db, series, arena, err))
+        return false;
+    leave_out(query, &series->state);
+    return (!query->metric.len ||
+            judged_figures_read(db, &series->key, &series->state, arena, &series->figures, err)) &&
+           read_alerts(db, series, arena, err);
+}
+
+bool store_judge_levels(struct store *store, const struct level_query *query, struct arena *arena,
+                        struct series_state *judged, struct err *err)
+{
+    struct txn txn;
+    struct series_judgement judgement;
+    struct judging series = {.key = query->key};
+    if (!txn_begin(store, DB_READ, &txn, err) ||
+        !txn_end(&txn, read_levels(txn.db, query, &series, arena, err), err))
+        return false;
+    const struct series_state *of_figure = judged_figure_state(&series.figures, query->metric);
+    *judged = of_figure ? *of_figure : series.state;
+    return series_judge(judged, arena, &judgement, err);
+}
+
 // --- two of its runs ----------------------------------------------------------------------------
 
 static bool read_series(struct store *store, struct judging *series, struct arena *arena,

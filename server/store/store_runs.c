@@ -110,7 +110,7 @@ static bool load_run(struct loading *loading, struct str id, struct arena *arena
         read_run(&loading->run, run, arena);
     sql_reset(&loading->run);
     if (found)
-        figures_read(&loading->figures, run);
+        figures_read(&loading->figures, arena, run);
     return found && read_pairs(&loading->tags, run->id, arena, &run->tags, &run->tag_count) &&
            read_pairs(&loading->meta, run->id, arena, &run->meta, &run->meta_count) &&
            read_baselines(&loading->baselines, run, arena);

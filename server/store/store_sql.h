@@ -326,8 +326,8 @@ MUST_CHECK bool figures_take_words(struct db *db, struct str run_id, struct err 
 // Takes a setting of the run as a figure, if it is a number.
 MUST_CHECK bool figures_give(struct db *db, struct str run_id, struct str key, struct err *err);
 // Sets the figures in *run to the rows of FIGURES_OF_RUN, and makes it ready for the next run.
-#define FIGURES_OF_RUN "SELECT metric, value FROM figure WHERE run_id = ?"
-void figures_read(struct stmt *stmt, struct run *run);
+#define FIGURES_OF_RUN "SELECT metric, value, source FROM figure WHERE run_id = ?"
+void figures_read(struct stmt *stmt, struct arena *arena, struct run *run);
 
 // Moves tables of runs from the schema before 0025_run_parts.sql; that is in place.
 MUST_CHECK bool convert_run_tables(struct db *db, struct err *err);

@@ -89,6 +89,19 @@ MUST_CHECK bool store_patch_alert(struct store *store, struct str id,
 // twice at any time.
 MUST_CHECK bool store_judge_series(struct store *store, struct err *err);
 
+// Which runs of a series are of one level.
+struct level_query {
+    struct series_key key;
+    struct str metric;         // whose levels; "", or one that is not judged: step time
+    const struct str *without; // ids of runs that are left out, as if the series had none of them
+    size_t without_count;
+};
+
+// Judges the series as of now: its points, oldest first, with their levels.
+MUST_CHECK bool store_judge_levels(struct store *store, const struct level_query *query,
+                                   struct arena *arena, struct series_state *judged,
+                                   struct err *err);
+
 // Compares two of the series' runs, as of now: known is false if one is not a point of it.
 MUST_CHECK bool store_judge_pair(struct store *store, const struct series_key *key,
                                  const struct str run_ids[2], struct arena *arena,

@@ -379,7 +379,7 @@ static void figures_from_another_source_are_not_compared(void **state)
     assert_false(pair_of(h, 9, 10).known);
 }
 
-static void each_point_is_told_where_its_level_begins(void **state)
+static void each_point_has_the_first_one_of_its_level(void **state)
 {
     struct history *h = *state;
     run(h, 12, 1);
@@ -600,7 +600,7 @@ int main(void)
         CASE(runs_on_another_gpu_are_held_against_their_own_kind),
         CASE(a_run_of_which_only_a_log_is_known_is_on_no_other_gpu),
         CASE(figures_from_another_source_are_not_compared),
-        CASE(each_point_is_told_where_its_level_begins),
+        CASE(each_point_has_the_first_one_of_its_level),
         CASE(small_changes_count_in_short_steps),
         CASE(a_series_without_points_says_nothing),
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),

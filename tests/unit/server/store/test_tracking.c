@@ -450,6 +450,37 @@ static void a_figure_that_changes_raises_an_alert_of_its_own(void **state)
     assert_int_equal(alerts(f, "new").row_count, 1);
 }
 
+// The judged points from the first one on that is of the last one's level.
+static size_t level_of(struct fixture *f, const struct level_query *query, const char *first)
+{
+    struct series_state judged;
+    size_t count = 0;
+    assert_ok(f, store_judge_levels(f->store, query, &f->arena, &judged, &f->err));
+    size_t level = judged.points[judged.point_count - 1].level;
+    assert_text(judged.points[level].run_id, find(f, first).id.at);
+    for (size_t i = 0; i < judged.point_count; i++)
+        count += judged.points[i].level == level;
+    return count;
+}
+
+static void runs_of_the_newest_level_are_found(void **state)
+{
+    struct fixture *f = *state;
+    struct level_query query = {.key = {STR("default"), STR("s")}};
+    add_runs(f, "s", 1, 12, 1.1);
+    add_runs(f, "s", 13, 6, 1);
+    assert_int_equal(level_of(f, &query, "s@13"), 6);
+    struct str without[6];
+    for (int i = 0; i < 6; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s@%d", 13 + i);
+        without[i] = find(f, name).id;
+    }
+    query.without = without;
+    query.without_count = 6;
+    assert_int_equal(level_of(f, &query, "s@1"), 12);
+}
+
 static void a_step_s_alert_speaks_for_what_follows_from_it(void **state)
 {
     struct fixture *f = *state;
@@ -462,6 +493,39 @@ static void a_step_s_alert_speaks_for_what_follows_from_it(void **state)
     struct alert_query query = {.metric = STR("memory_bytes")};
     assert_ok(f, store_list_alerts(f->store, &query, &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 1);
+}
+
+// Sixteen runs whose steps stay as they are; from the eleventh on their MFU is another.
+static void add_mfu(struct fixture *f, const char *source, double later_mfu)
+{
+    static const double noise[] = {0, 0.002, -0.001, 0.003, -0.002, 0.001, -0.003, 0.002};
+    for (int i = 0; i < 16; i++) {
+        double wave = 1 + noise[i % 8];
+        const struct planted figures[] = {
+            {"mfu", i < 10 ? "trace" : source, (i < 10 ? 0.4 : later_mfu) * wave}, {NULL, NULL, 0}};
+        add_run_with(f, "figures", i, (int64_t)(1e8 * wave), figures);
+    }
+    judge_all(f);
+}
+
+static void a_figure_from_another_source_raises_no_alert(void **state)
+{
+    struct fixture *f = *state;
+    add_mfu(f, "log", 0.3);
+    assert_int_equal(alerts(f, "").row_count, 0);
+    size_t mfu = (size_t)(run_figure_named(STR("mfu")) - run_figures);
+    assert_text(find(f, "figures@12").figure_sources[mfu], "log");
+}
+
+static void a_figure_has_levels_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    struct level_query query = {.key = {STR("default"), STR("figures")}, .metric = STR("mfu")};
+    add_mfu(f, "trace", 0.3);
+    assert_int_equal(alerts(f, "").row_count, 1);
+    assert_int_equal(level_of(f, &query, "figures@10"), 6);
+    query.metric = STR("");
+    assert_int_equal(level_of(f, &query, "figures@0"), 16);
 }
 
 // As after an update whose analysis gives figures to the runs that are already there.
@@ -548,6 +612,9 @@ int main(void)
         CASE(what_was_decided_is_kept_and_counts),
         CASE(an_expected_change_begins_a_level),
         CASE(a_figure_that_changes_raises_an_alert_of_its_own),
+        CASE(a_figure_from_another_source_raises_no_alert),
+        CASE(runs_of_the_newest_level_are_found),
+        CASE(a_figure_has_levels_of_its_own),
         CASE(a_step_s_alert_speaks_for_what_follows_from_it),
         CASE(figures_of_runs_before_an_update_raise_no_alert),
         CASE(alerts_follow_a_run_into_its_new_series),
