@@ -215,6 +215,11 @@ static bool reply_json(struct request *request, struct response *response,
     buf_puts(out, "{\"base\":");
     if (!side_json(request, compared, 0, out, err))
         return false;
+    buf_puts(out, ",\"note\":");
+    if (compared->base_note)
+        buf_json(out, str_of(compared->base_note));
+    else
+        buf_puts(out, "null");
     buf_puts(out, "},\"candidates\":[");
     for (size_t i = 1; i < compared->side_count; i++) {
         buf_puts(out, i > 1 ? "," : "");

@@ -4,7 +4,7 @@
 
 #include "ingest/base/hash.h"
 #include "server/api/api_parts.h"
-#include "server/store/store_tracking.h"
+#include "server/compare/contributors.h"
 
 const char *const compare_sides_parameters[] = {
     "base", "cand", "only", "per", "rank", "alpha", "relevant_share", "relevant_ns", NULL};
@@ -64,6 +64,18 @@ static bool is_measurement(const struct run *run)
     return run->status != RUN_EMPTY && run->status != RUN_FAILED;
 }
 
+static bool note_base_series(struct compared *compared, const struct run *run, struct arena *arena,
+                             struct err *err)
+{
+    size_t count = compared->base_series_count;
+    compared->base_series =
+        arena_more(arena, compared->base_series, count, sizeof *compared->base_series, err);
+    if (compared->base_series)
+        compared->base_series[compared->base_series_count++] =
+            (struct series_key){run->project, run->series};
+    return compared->base_series;
+}
+
 // Adds the runs of NAME@*, oldest first.
 static bool add_series(struct request *request, struct response *response, struct str key,
                        struct compared *compared, struct err *err)
@@ -75,6 +87,9 @@ static bool add_series(struct request *request, struct response *response, struc
         return err_set(err, ERR_USAGE, "found '%.*s@*', expected the name of a series before @*",
                        shown_len(key), key.at);
     if (!store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
+        return false;
+    if (compared->side_count == 1 && list.count &&
+        !note_base_series(compared, list.runs, request->arena, err))
         return false;
     for (size_t i = list.count; i-- > 0;) {
         if (!str_equal(list.runs[i].project, list.runs[0].project))
@@ -193,6 +208,104 @@ static void leave_candidates_out(struct compared *compared)
     base->count = kept;
 }
 
+// --- the base's level ---------------------------------------------------------------------------
+
+// The ids of all candidates.
+static bool list_candidates(const struct compared *compared, struct arena *arena,
+                            struct level_query *query, struct err *err)
+{
+    struct str *ids = arena_array(arena, COMPARE_MAX_RUNS, sizeof *ids, err);
+    for (size_t side = 1; ids && side < compared->side_count; side++)
+        for (size_t i = 0; i < compared->sides[side].count; i++)
+            ids[query->without_count++] = compared->sides[side].runs[i].id;
+    query->without = ids;
+    return ids;
+}
+
+// Which of a base's runs count, and why others do not.
+struct level_cut {
+    const struct series_key *key;
+    const struct series_state *judged;
+    struct str since; // the first of them
+    size_t kept, earlier, unlike;
+};
+
+// Runs without the figure have no level: those since the newest one began are kept.
+static bool is_of_level(const struct run *run, struct level_cut *cut)
+{
+    const struct series_point *points = cut->judged->points;
+    const struct series_point *newest = &points[cut->judged->point_count - 1];
+    for (size_t i = 0; i < cut->judged->point_count; i++) {
+        if (!str_equal(points[i].run_id, run->id))
+            continue;
+        cut->unlike += !series_is_alike(&points[i], newest);
+        cut->earlier += series_is_alike(&points[i], newest) && points[i].level != newest->level;
+        return points[i].level == newest->level;
+    }
+    return run->created_ns >= points[newest->level].created_ns;
+}
+
+static void cut_base(struct compared_side *base, struct level_cut *cut)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < base->count; i++) {
+        const struct run run = base->runs[i];
+        bool is_of_series =
+            str_equal(run.project, cut->key->project) && str_equal(run.series, cut->key->series);
+        if (is_of_series && !is_of_level(&run, cut))
+            continue;
+        if (is_of_series && cut->kept++ == 0)
+            cut->since = run.name;
+        base->runs[kept++] = run;
+    }
+    base->count = kept ? kept : base->count;
+}
+
+static void put_left_out(size_t count, const char *why, const char *before, struct buf *out)
+{
+    if (count)
+        buf_printf(out, "%s%zu %s %s", before, count, count == 1 ? "is" : "are", why);
+}
+
+// "of main@* the 4 runs since main@29 count: 28 are of an earlier level, 2 are on other hardware or
+// measured otherwise"
+static bool say_level(struct compared *compared, const struct level_cut *cut, struct arena *arena,
+                      struct err *err)
+{
+    struct buf out = {0};
+    buf_printf(&out, "%s%sof ", compared->base_note ? compared->base_note : "",
+               compared->base_note ? "; " : "");
+    buf_puts(&out, contributors_clean(cut->key->series, 60, arena));
+    buf_printf(&out, "@* the %zu run%s since ", cut->kept, cut->kept == 1 ? "" : "s");
+    buf_puts(&out, contributors_clean(cut->since, 60, arena));
+    buf_puts(&out, " count: ");
+    put_left_out(cut->earlier, "of an earlier level", "", &out);
+    put_left_out(cut->unlike, "on other hardware or measured otherwise", cut->earlier ? ", " : "",
+                 &out);
+    bool ok = buf_ok(&out, err);
+    compared->base_note = ok ? arena_strdup(arena, (struct str){out.at, out.len}, err) : NULL;
+    buf_free(&out);
+    return compared->base_note;
+}
+
+// A base that spans changes of level, or several kinds of GPU, has no repeats of one measurement:
+// of a series it is the runs that are like its newest one, since its level began. Candidates do not
+// count among them.
+static bool keep_level(struct request *request, struct compared *compared,
+                       const struct series_key *key, struct err *err)
+{
+    struct level_query query = {.key = *key, .metric = query_get(&request->query, "metric")};
+    struct series_state judged;
+    struct level_cut cut = {.key = key, .judged = &judged};
+    if (!list_candidates(compared, request->arena, &query, err) ||
+        !store_judge_levels(request->services->intake->store, &query, request->arena, &judged, err))
+        return false;
+    if (judged.point_count == 0)
+        return true;
+    cut_base(&compared->sides[0], &cut);
+    return cut.earlier + cut.unlike == 0 || say_level(compared, &cut, request->arena, err);
+}
+
 static bool find_runs(struct request *request, struct response *response, struct compared *compared,
                       struct err *err)
 {
@@ -205,8 +318,11 @@ static bool find_runs(struct request *request, struct response *response, struct
     if (!add_side(request, response, "base", base, compared, err) ||
         !add_sides(request, response, "cand", compared, err))
         return false;
-    if (str_find(base, STR("@*")) != SIZE_MAX)
+    if (compared->base_series_count)
         leave_candidates_out(compared);
+    for (size_t i = 0; i < compared->base_series_count; i++)
+        if (!keep_level(request, compared, &compared->base_series[i], err))
+            return false;
     return compared->side_count > 1 || refuse_missing("cand", err);
 }
 
@@ -247,13 +363,13 @@ static bool read_options(const struct query *query, struct compare_options *opti
 
 // --- history ------------------------------------------------------------------------------------
 
-static const struct run *earliest(const struct compared_side *side)
+static const struct run *latest(const struct compared_side *side)
 {
-    const struct run *first = &side->runs[0];
+    const struct run *last = &side->runs[0];
     for (size_t i = 1; i < side->count; i++)
-        if (side->runs[i].created_ns < first->created_ns)
-            first = &side->runs[i];
-    return first;
+        if (side->runs[i].created_ns > last->created_ns)
+            last = &side->runs[i];
+    return last;
 }
 
 // Whether an earlier run's measurement shows the noise of this one: on the same device, with as
@@ -265,14 +381,14 @@ static bool is_history(const struct run *earlier, const struct run *run)
     return !earlier->step_median_ns.null && same_gpu && earlier->received == run->received;
 }
 
-// What the series of the base's first run measured before it. Runs store the figure of their
-// headline rank only.
+// What the series of the base's last run measured before it, and, as several runs show their noise
+// themselves, what they measured. Runs store the figure of their headline rank only.
 static bool find_history(struct request *request, struct compared *compared, struct err *err)
 {
-    const struct run *first = earliest(&compared->sides[0]);
-    struct run_query query = {.project = first->project,
-                              .series = first->series,
-                              .before_ns = first->created_ns,
+    const struct run *last = latest(&compared->sides[0]);
+    struct run_query query = {.project = last->project,
+                              .series = last->series,
+                              .before_ns = last->created_ns + (compared->sides[0].count > 1),
                               .limit = COMPARE_SERIES_RUNS};
     struct run_list list;
     if (compared->options.slowest)
@@ -281,7 +397,7 @@ static bool find_history(struct request *request, struct compared *compared, str
         return false;
     compared->history = arena_array(request->arena, list.count + 1, sizeof *compared->history, err);
     for (size_t i = list.count; compared->history && i-- > 0;)
-        if (is_history(&list.runs[i], first) && !is_on_sides_from(compared, 0, list.runs[i].id))
+        if (is_history(&list.runs[i], last) && !is_on_sides_from(compared, 1, list.runs[i].id))
             compared->history[compared->history_count++] = list.runs[i].step_median_ns.i;
     return compared->history != NULL;
 }
@@ -372,6 +488,7 @@ uint64_t compare_sides_hash(const struct request *request, const struct compared
             const struct run *run = &compared->sides[side].runs[i];
             hash = add_hash(hash_u64(hash ^ side) + (uint64_t)run->revision, run->id);
         }
+    hash = add_hash(hash, compared->base_note ? str_of(compared->base_note) : STR(""));
     for (size_t i = 0; i < compared->history_count; i++)
         hash = hash_u64(hash ^ (uint64_t)compared->history[i]);
     for (size_t i = 1; i < compared->side_count; i++)

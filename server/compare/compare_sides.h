@@ -8,6 +8,7 @@
 #include "server/base/services.h"
 #include "server/care/intake.h"
 #include "server/http/response.h"
+#include "server/store/store_tracking.h"
 
 #define COMPARE_MAX_CANDIDATES 8
 #define COMPARE_SERIES_RUNS    32 // newest runs that NAME@* stands for, and that count as history
@@ -21,9 +22,12 @@ struct compared_side {
 struct compared {
     struct compared_side sides[1 + COMPARE_MAX_CANDIDATES]; // the base, then the candidates
     size_t side_count;
+    struct series_key *base_series; // that the base names by NAME@*
+    size_t base_series_count;
+    const char *base_note; // which of their runs the base is, in words; NULL: all
     struct compare_options options;
     bool settings_only; // of runs that may have no trace
-    int64_t *history;   // step medians of earlier runs of the base's series, oldest first
+    int64_t *history;   // step medians of the base's series up to the base, oldest first
     size_t history_count;
     struct series_evidence series[1 + COMPARE_MAX_CANDIDATES]; // of candidates, single runs
 };
@@ -34,7 +38,8 @@ extern const char *const compare_sides_parameters[];
 // Reads base=KEY[,KEY...], cand= (same, repeatable), per, rank, alpha, relevant_share and
 // relevant_ns, and finds all runs. A key names a run as everywhere (a whole value that names one is
 // not split at its commas); NAME@* stands for the newest runs of that series that were or are being
-// analyzed. ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
+// analyzed, as a base for those of them that are like its newest run and of its level (of the
+// figure that a gate's metric= names). ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
 MUST_CHECK bool compare_sides_find(struct request *request, struct response *response,
                                    struct compared *compared, struct err *err);
 

@@ -411,9 +411,11 @@ static void put_evidence(const struct gate_question *question, const struct judg
                           ? ", one of which is an outlier in its series"
                           : ", between which the level of their series changed");
     } else if (!question->of_files) {
-        buf_printf(out, ", %zu of 8 earlier runs in the base's series",
-                   question->pair.base->history_count);
+        buf_printf(out, ", %zu of 8 %sruns in the base's series",
+                   question->pair.base->history_count, judgement->base_runs > 1 ? "" : "earlier ");
     }
+    if (question->base_note)
+        buf_printf(out, "; %s", question->base_note);
 }
 
 static void put_work(const struct table *summary, size_t row, struct buf *out)

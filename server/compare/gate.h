@@ -20,6 +20,7 @@ struct gate_question {
     double max_regression; // 0.03: steps may become 3 % longer; within the bounds above
     bool of_files;         // repeats come from the command line, not from uploads
     bool sequential;       // read again after every run: the sequential test decides
+    const char *base_note; // which runs of NAME@* the base is, in words; NULL: all
 };
 
 struct gate_answer {
@@ -39,9 +40,11 @@ struct gate_metric {
     const struct run_figure *figure;
     const double *values[2]; // of the runs of base and candidate that have it
     size_t counts[2];
-    const char *names[2]; // of the sides, clean
+    const char *names[2];  // of the sides, clean
+    struct str sources[2]; // of the values, "log", "trace", ...; "" unknown
     struct verdict_limits limits;
     double max_regression; // 0.03: it may become 3 % worse
+    const char *base_note; // as of steps
     double medians[2];     // set by gate_metric_answer; NAN unknown
 };
 

@@ -41,6 +41,21 @@ static void put_zeros(const struct gate_metric *question, struct buf *out)
                question->figure->label, zeros, zeros == 1 ? "" : "s", side ? "candidate" : "base");
 }
 
+static bool have_two_sources(const struct gate_metric *question)
+{
+    return question->sources[0].len && question->sources[1].len &&
+           !str_equal(question->sources[0], question->sources[1]);
+}
+
+static void put_sources(const struct gate_metric *question, struct buf *out)
+{
+    buf_printf(out, "%s of %s is from the ", question->figure->label, question->names[1]);
+    buf_add_str(out, question->sources[1]);
+    buf_printf(out, ", that of %s from the ", question->names[0]);
+    buf_add_str(out, question->sources[0]);
+    buf_puts(out, ", which may measure it differently, so there is nothing to compare");
+}
+
 // How much worse a figure is, as a share of the base's, from the share of its inverse.
 static double own_share(const struct gate_metric *question, double share)
 {
@@ -69,6 +84,10 @@ static void put_verdict(const struct gate_metric *question, const struct gate_an
     buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
     if (has_zeros(question)) {
         put_zeros(question, out);
+        return;
+    }
+    if (!answer->has_steps && have_two_sources(question)) {
+        put_sources(question, out);
         return;
     }
     if (!answer->has_steps) {
@@ -102,6 +121,8 @@ static void put_evidence(const struct gate_metric *question, const struct judgem
     if (strcmp(judgement->method, "mann_whitney") == 0)
         buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
                    question->limits.alpha);
+    if (question->base_note)
+        buf_printf(out, "; %s", question->base_note);
     if (unknown && (judgement->base_missing || judgement->cand_missing))
         buf_printf(out, "; %zu more runs of the base and %zu of the candidate would tell",
                    judgement->base_missing, judgement->cand_missing);

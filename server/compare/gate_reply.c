@@ -298,11 +298,32 @@ static bool answer_steps(struct request *request, struct response *response,
                                                     .per_token = gate->compared.options.per_token},
                                            .limits = gate->compared.options.limits,
                                            .max_regression = gate->max_regression,
-                                           .sequential = gate->sequential};
+                                           .sequential = gate->sequential,
+                                           .base_note = gate->compared.base_note};
     return gate_answer(&question, request->arena, answer, err);
 }
 
 // --- another figure than the step time ----------------------------------------------------------
+
+// Where the newest run of a side that has the figure has it from; "" if none has it.
+static struct str source_of(const struct gate_request *gate, int side)
+{
+    const struct compared_side *runs = &gate->compared.sides[side];
+    size_t place = (size_t)(gate->figure - run_figures);
+    struct str source = STR("");
+    for (size_t i = 0; i < runs->count; i++)
+        if (isfinite(runs->runs[i].figures[place]))
+            source = runs->runs[i].figure_sources[place];
+    return source;
+}
+
+// Only values from the candidate's source count: a log and a trace may measure differently.
+static bool counts(const struct gate_request *gate, const struct run *run, struct str source)
+{
+    size_t place = (size_t)(gate->figure - run_figures);
+    struct str own = run->figure_sources[place];
+    return isfinite(run->figures[place]) && (!own.len || !source.len || str_equal(own, source));
+}
 
 static bool take_side(struct request *request, const struct gate_request *gate, int side,
                       struct gate_metric *metric, struct err *err)
@@ -311,7 +332,7 @@ static bool take_side(struct request *request, const struct gate_request *gate, 
     double *values = arena_array(request->arena, runs->count + 1, sizeof *values, err);
     size_t place = (size_t)(gate->figure - run_figures);
     for (size_t i = 0; values && i < runs->count; i++)
-        if (isfinite(runs->runs[i].figures[place]))
+        if (counts(gate, &runs->runs[i], metric->sources[1]))
             values[metric->counts[side]++] = runs->runs[i].figures[place];
     metric->values[side] = values;
     metric->names[side] = contributors_clean(runs->runs[0].name, 60, request->arena);
@@ -326,8 +347,10 @@ static bool answer_metric(struct request *request, const struct gate_request *ga
                           struct gate_metric *metric, struct gate_answer *answer, struct err *err)
 {
     *metric = (struct gate_metric){.figure = gate->figure,
+                                   .sources = {source_of(gate, 0), source_of(gate, 1)},
                                    .limits = gate->compared.options.limits,
-                                   .max_regression = gate->max_regression};
+                                   .max_regression = gate->max_regression,
+                                   .base_note = gate->compared.base_note};
     return take_side(request, gate, 0, metric, err) && take_side(request, gate, 1, metric, err) &&
            gate_metric_answer(metric, request->arena, answer, err);
 }

@@ -127,6 +127,49 @@ test("an unchanged step passes, and a limit above the regression lets it pass", 
   assert_gate(await gate("base=slow@*&cand=main@*"), 200, "pass");
 });
 
+/** Runs whose only kernel takes about so many microseconds, a quarter of their steps. */
+async function upload_kernels(series, first, kernels_us) {
+  for (const [i, kernel_us] of kernels_us.entries())
+    await server.analyzed(`${series}@${first + i}`,
+      [{ filename: "rank0.json", data: small_json({ kernel_us }) }]);
+}
+const about = (count, kernel_us) =>
+  Array.from({ length: count }, (_, i) => kernel_us + 5 * (i % 4));
+
+test("a base NAME@* is the newest level of the series, and the answer says so", async () => {
+  await upload_kernels("moved", 1, about(12, 2200));
+  await upload_kernels("moved", 13, about(6, 2000));
+  await upload_kernels("regressed", 1, about(4, 2120));
+  const { json, status } = await gate("base=moved@*&cand=regressed@*");
+  assert.equal(status, 409, json.lines.join());
+  assert.match(json.lines[0],
+    /^fail: .* takes 6\.\d % longer than one of moved@13 and 5 more runs/);
+  assert.match(json.lines[2],
+    /; of moved@\* the 6 runs since moved@13 count: 12 are of an earlier level; /);
+  const names = async (query) => (await server.get(`/compare?${query}`)).base.runs.map((run) =>
+    Number(run.name.split("@")[1]));
+  assert.deepEqual(await names("base=moved@*&cand=regressed@1"), [13, 14, 15, 16, 17, 18]);
+  const { note } = (await server.get("/compare?base=moved@*&cand=regressed@1")).base;
+  assert.equal(note,
+    "of moved@* the 6 runs since moved@13 count: 12 are of an earlier level");
+  assert.equal((await server.get("/compare?base=main@*&cand=slow@1")).base.note, null);
+  assert.deepEqual(await names("base=moved@*&cand=moved@14"), [13, 15, 16, 17, 18]);
+  const newest = [13, 14, 15, 16, 17, 18].map((number) => `moved@${number}`).join();
+  assert.equal((await names(`base=moved@*&cand=${newest}`)).length, 12, "that of the others");
+  assert.equal((await server.get("/compare?base=main@1&cand=moved@*")).candidates[0].runs.length,
+    18, "a candidate is all");
+});
+
+test("one run is judged by the base's own runs, where those are eight", async () => {
+  await upload_kernels("slower", 1, about(1, 3000));
+  const { json, status } = await gate("base=moved@*&cand=slower@1");
+  assert.equal(status, 409, json.lines.join());
+  assert.match(json.lines[2],
+    /^evidence: 6 runs of the base, 1 of the candidate, against 18 runs of the base's series/);
+  const few = await gate("base=main@*&cand=slow@1");
+  assert.match(few.json.lines[2], /5 runs of the base, 1 of .*, 5 of 8 runs in the base's series/);
+});
+
 test("a run passes against itself", async () => {
   const reply = await gate("base=main@1&cand=main@1&max_regression=0");
   assert_gate(reply, 200, "pass");

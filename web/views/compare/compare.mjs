@@ -94,7 +94,7 @@ function Detail({ data, query, at, tools }) {
   const one = of_chosen(query);
   const waterfall = use_waterfall(one);
   const sections = sections_of({ data, query, one, candidate, waterfall });
-  return html`<${Verdict} query=${one} base=${data.base.runs} candidate=${candidate}
+  return html`<${Verdict} query=${one} base=${data.base} candidate=${candidate}
       thresholds=${data.thresholds} per=${query.per} go=${waterfall.go} />
     <div class="compare-line"><${Settings} settings=${candidate.settings ?? []} />${tools}</div>
     <div id="waterfall" class="jump-target"><${WaterfallCard} waterfall=${waterfall}

@@ -51,7 +51,7 @@ function MoreRepeats({ base, cand, summary }) {
       to the next. Repeat the measurements and upload each under the name of its series, the part
       before the @:</p>
     <${Command} text=${repeat_command(run, location.origin)} />
-    <p>Then select the series above with all its repeats. Eight or more earlier runs of the base's
+    <p>Then select the series above with all its repeats. Eight or more runs of the base's
       series also help: they show its usual spread.</p></details>`;
 }
 
@@ -66,10 +66,11 @@ function Certainty({ base, cand, summary, thresholds }) {
 }
 
 /**
- * @param {{query: any, base: any[], candidate: any, thresholds: any, per: string,
- *          go: (place: any) => void}} props `go` opens a place of the waterfall
+ * @param {{query: any, base: {runs: any[], note?: string | null}, candidate: any,
+ *          thresholds: any, per: string, go: (place: any) => void}} props
+ *          `go` opens a place of the waterfall
  */
-export function Verdict({ query, base, candidate, thresholds, per, go }) {
+export function Verdict({ query, base: { runs: base, note }, candidate, thresholds, per, go }) {
   const { summary, runs, reasons } = candidate;
   const is_alike = summary.verdict === "within noise" || summary.same_work === false;
   const tone = is_alike ? "same" : headline(summary).tone;
@@ -81,6 +82,7 @@ export function Verdict({ query, base, candidate, thresholds, per, go }) {
     ${unmarked && html`<p class="verdict-warning"><strong>A step against a recording:</strong> no
       step of ${unmarked} is marked, so its whole recording counts as one.</p>`}
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
+    ${note && html`<p class="faint">${sentence(note)}</p>`}
     <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go}
       runs=${[base[0]?.id, runs[0]?.id]} />
     <${Answers} query=${query} summary=${summary} base=${base} cand=${runs} />

@@ -248,8 +248,8 @@ static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
         add_run(&f, 0, (int64_t)(500 + i) * MS);
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
     assert_string_equal(f.answer.lines[2],
-                        "noise unknown: 5 runs of the base, 1 of the candidate, 0 of 8 earlier "
-                        "runs in the base's series; upload 2 more repeats of the candidate, and "
+                        "noise unknown: 5 runs of the base, 1 of the candidate, 0 of 8 runs in "
+                        "the base's series; upload 2 more repeats of the candidate, and "
                         "ask with the names of each side's runs joined by commas");
     tear_down(&f);
 }
@@ -484,10 +484,48 @@ static void figures_are_judged_by_what_is_better(void **state)
     arena_free(&arena);
 }
 
+static void figures_from_two_sources_are_not_compared(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct gate_answer answer;
+    struct err err;
+    arena_init(&arena, NULL);
+    const double logged[] = {0.4, 0.41, 0.42, 0.43};
+    struct gate_metric question = {.figure = run_figure_named(STR("mfu")),
+                                   .values = {logged, logged},
+                                   .counts = {0, 4},
+                                   .names = {"main", "pr"},
+                                   .sources = {STR("trace"), STR("log")},
+                                   .limits = verdict_default_limits(),
+                                   .max_regression = 0.03};
+    assert_true(gate_metric_answer(&question, &arena, &answer, &err));
+    assert_int_equal(answer.gate, GATE_UNDECIDED);
+    assert_string_equal(answer.lines[0],
+                        "undecided: MFU of pr is from the log, that of main from the trace, which "
+                        "may measure it differently, so there is nothing to compare");
+    arena_free(&arena);
+}
+
+static void which_runs_of_a_series_are_the_base_is_said(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    f.question.base_note = "of main@* the 1 run since main@9 counts";
+    add_run(&f, 0, (int64_t)500 * MS);
+    add_run(&f, 1, (int64_t)510 * MS);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_non_null(strstr(f.answer.lines[2], "; of main@* the 1 run since main@9 counts; "));
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_judged_by_what_is_better),
+        cmocka_unit_test(figures_from_two_sources_are_not_compared),
+        cmocka_unit_test(which_runs_of_a_series_are_the_base_is_said),
         cmocka_unit_test(a_regression_fails_with_its_parts_and_its_evidence),
         cmocka_unit_test(a_change_within_the_limit_passes),
         cmocka_unit_test(one_run_per_side_is_undecided_and_says_what_to_upload),
