@@ -119,11 +119,17 @@ export function figure_points(points, figure) {
     .map((point) => ({ ...point, value: point.figure, low: null, high: null, outlier: false }));
 }
 
+/** Those on the hardware of the newest, whose figure has its source. @param {any[]} points */
+function like_last(points) {
+  const last = points.at(-1);
+  return points.filter(({ gpu, ranks, source }) => gpu === last?.gpu && ranks === last.ranks
+    && source === last.source);
+}
+
 /** The newest run against the median of up to eight on the same hardware before it. */
 export function last_share(points) {
   const last = points.at(-1);
-  const before = points.slice(0, -1).filter(({ gpu, ranks, source }) => gpu === last.gpu
-    && ranks === last.ranks && source === last.source).slice(-REFERENCE_RUNS);
+  const before = like_last(points).slice(0, -1).slice(-REFERENCE_RUNS);
   const usual = median(before.map(({ value }) => value));
   return usual ? last.value / usual - 1 : null;
 }
@@ -139,9 +145,10 @@ const ENOUGH_RUNS = 8; // on either side: a change of level would have been foun
 
 /**
  * "39.6 % faster since @6, too few runs to call it a change of level": one step between neighbors
- * that dwarfs all others, before there are enough runs to be sure. "" without one.
+ * on one hardware that dwarfs all others, before there are enough runs to be sure. "" without one.
  */
-export function unconfirmed(points, series) {
+export function unconfirmed(all, series) {
+  const points = like_last(all);
   const steps = points.slice(1)
     .map((point, i) => ({ point, at: i + 1, times: point.value / points[i].value }))
     .map((step) => ({ ...step, size: Math.abs(Math.log(step.times)) }))
@@ -153,7 +160,7 @@ export function unconfirmed(points, series) {
     short_run(first.point.name, series)}, too few runs to call it a change of level`;
 }
 
-/** What the chart of a series shows, in one sentence. */
+/** What the chart of a series shows, in one sentence. Other hardware is no change of level. */
 export function trend_sentence(series, points, changes, figure = STEP) {
   const is_step = figure.metric === "";
   if (points.length === 0) return `No run of ${series} has ${is_step ? "a step time"
@@ -163,8 +170,9 @@ export function trend_sentence(series, points, changes, figure = STEP) {
   const begin = `${is_step ? "Median step" : figure.label} of ${plural(points.length, "run")} of ${
     series}${direction && `, ${direction}`}: `;
   if (points.length === 1) return `${begin}${value_text(figure, last.value)}.`;
-  const moves = changes.length === 0 ? unconfirmed(points, series) || "no change of level found"
-    : plural(changes.length, "change") + " of level";
+  const levels = changes.filter(({ reason }) => !(reason in HARDWARE));
+  const moves = levels.length === 0 ? unconfirmed(points, series) || "no change of level found"
+    : plural(levels.length, "change") + " of level";
   return `${begin}${value_text(figure, points[0].value)} at first, ${
     value_text(figure, last.value)} now${is_step ? `; ${moves}` : ""}.`;
 }

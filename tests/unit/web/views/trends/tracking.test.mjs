@@ -160,6 +160,10 @@ test("the sentence of a trend says where it began, where it is, and what happene
   const moved = [point(1, 100), point(2, 101), point(3, 100), point(4, 60), point(5, 61)];
   assert.match(trend_sentence("llama", moved, []),
     /61\.00 ms now; 40\.0 % faster since @4, too few runs/);
+  assert.match(trend_sentence("llama", series, [{ ...shift, reason: "gpu" }]),
+    /; no change of level found/);
+  const other = [...moved.slice(0, 3), ...moved.slice(3).map((one) => ({ ...one, gpu: "A100" }))];
+  assert.match(trend_sentence("llama", other, []), /no change of level found/);
   const long = Array.from({ length: 16 }, (_, i) => point(i + 1, (i < 8 ? 100 : 60) + i % 2));
   assert.match(trend_sentence("llama", long, []), /no change of level found/);
   assert.match(trend_sentence("llama", [], []), /No run of llama has a step time yet/);
