@@ -226,15 +226,25 @@ static bool list_candidates(const struct compared *compared, struct arena *arena
 struct level_cut {
     const struct series_key *key;
     const struct series_state *judged;
-    struct str since; // the first of them
+    const struct series_point *newest; // whose level it is
+    struct str since;                  // the first of them
     size_t kept, earlier, unlike;
 };
+
+// Steps are compared by traces: runs without a GPU, which have only a log, come second.
+static const struct series_point *newest_point(const struct series_state *judged, bool is_step)
+{
+    for (size_t i = judged->point_count; is_step && i-- > 0;)
+        if (judged->points[i].gpu.len)
+            return &judged->points[i];
+    return &judged->points[judged->point_count - 1];
+}
 
 // Runs without the figure have no level: those since the newest one began are kept.
 static bool is_of_level(const struct run *run, struct level_cut *cut)
 {
     const struct series_point *points = cut->judged->points;
-    const struct series_point *newest = &points[cut->judged->point_count - 1];
+    const struct series_point *newest = cut->newest;
     for (size_t i = 0; i < cut->judged->point_count; i++) {
         if (!str_equal(points[i].run_id, run->id))
             continue;
@@ -278,7 +288,7 @@ static bool say_level(struct compared *compared, const struct level_cut *cut, st
     buf_puts(&out, contributors_clean(cut->key->series, 60, arena));
     buf_printf(&out, "@* the %zu run%s since ", cut->kept, cut->kept == 1 ? "" : "s");
     buf_puts(&out, contributors_clean(cut->since, 60, arena));
-    buf_puts(&out, " count: ");
+    buf_puts(&out, cut->kept == 1 ? " counts: " : " count: ");
     put_left_out(cut->earlier, "of an earlier level", "", &out);
     put_left_out(cut->unlike, "on other hardware or measured otherwise", cut->earlier ? ", " : "",
                  &out);
@@ -302,6 +312,7 @@ static bool keep_level(struct request *request, struct compared *compared,
         return false;
     if (judged.point_count == 0)
         return true;
+    cut.newest = newest_point(&judged, !query.metric.len);
     cut_base(&compared->sides[0], &cut);
     return cut.earlier + cut.unlike == 0 || say_level(compared, &cut, request->arena, err);
 }

@@ -170,6 +170,14 @@ test("one run is judged by the base's own runs, where those are eight", async ()
   assert.match(few.json.lines[2], /5 runs of the base, 1 of .*, 5 of 8 runs in the base's series/);
 });
 
+test("a run with a log only does not stand for the base of steps", async () => {
+  await upload_kernels("mixed", 1, about(4, 2000));
+  await server.post([...fields({ run: "mixed@5" }), file_part(log_of(7000, 1), "train.log")],
+    "/upload?wait=60");
+  const { json } = await gate("base=mixed@*&cand=slower@*");
+  assert.match(json.lines[2], /the 4 runs since mixed@1 count: 1 is on other hardware or measured/);
+});
+
 test("a run passes against itself", async () => {
   const reply = await gate("base=main@1&cand=main@1&max_regression=0");
   assert_gate(reply, 200, "pass");
