@@ -552,15 +552,14 @@ static void a_level_says_nothing_of_runs_that_do_not_show_it(void **state)
 static void an_outlier_says_nothing_of_a_run_that_is_near_it(void **state)
 {
     struct history *h = *state;
-    run(h, 12, 1);
-    run(h, 1, 1.5);
-    run(h, 3, 1);
+    run(h, 20, 1);
+    h->points[14].step_ns = 1.06 * base_ns;
+    h->points[18].step_ns = 1.03 * base_ns;
     judge_and_store(h);
-    assert_true(h->points[12].outlier);
-    assert_true(pair_of(h, 12, 15).changed);
-    h->points[15].step_ns = 0.995 * h->points[12].step_ns;
-    struct series_evidence evidence = pair_of(h, 12, 15);
-    assert_true(!evidence.changed && evidence.fence_share > 0.005);
+    assert_true(h->points[14].outlier && !h->points[18].outlier);
+    struct series_evidence evidence = pair_of(h, 14, 18);
+    assert_true(!evidence.changed && evidence.fence_share > 0.03);
+    assert_true(pair_of(h, 14, 17).changed);
 }
 
 // Its difference is usual of that run, not of others.
