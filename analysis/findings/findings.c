@@ -253,9 +253,9 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
     for (size_t f = 0; f < found->count; f++) {
         bool alone = overlaps[f] == FACTS_NONE;
         const struct gain *gain = &gains[order[f]];
-        const struct finding_cost cost = {the_case->step_ns, own_ns[f],
-                                          alone ? NULL : found->rule[order[overlaps[f]]]->name,
-                                          gain->known ? &gain->ns : NULL};
+        const struct finding_cost cost = {
+            ordered[f]->of_all ? the_case->mean_ns : the_case->step_ns, own_ns[f],
+            alone ? NULL : found->rule[order[overlaps[f]]]->name, gain->known ? &gain->ns : NULL};
         struct row row = {.desc = &table_findings};
         if (!findings_row(&row, found->rule[order[f]], ordered[f], &cost, the_case->arena, err) ||
             !row_end(&row, report, err))

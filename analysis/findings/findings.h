@@ -13,6 +13,7 @@ struct finding_case {
     struct arena *arena;         // for texts and contexts of claims
     int64_t steps;               // steady steps, 1 or more
     int64_t step_ns;             // the typical one: their mean without odd ones
+    int64_t mean_ns;             // the mean of all of them
     const char *per;             // "per step", or "in the recording" without step marks
     const struct finding *found; // by the rules above, for those that read it; they do not move
     size_t found_count;
@@ -59,11 +60,12 @@ struct finding {
                               // rule's
     const char *explained_by; // of a run's rule: the one that explains all of the time; NULL: none
     enum finding_gain gain;
+    bool of_all; // the cost is a mean over all steady steps, odd ones too, and a share of mean_ns
 };
 
 // The cost of a finding in relation to the others.
 struct finding_cost {
-    int64_t step_ns;        // the typical step
+    int64_t step_ns;        // the typical step, or the mean one of a finding of_all
     int64_t own_ns;         // part of the cost that no costlier finding explains
     const char *overlaps;   // the rule that explains most of the rest, NULL: none
     const int64_t *gain_ns; // simulated; NULL: not known
@@ -141,6 +143,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
 #define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps over their median
 #define FINDING_UNSTABLE_STEPS     5          // steady ones; fewer prove nothing
+#define FINDING_MORE_WORK          1.30       // device events of slow steps over those of others
 #define FINDING_PERIODIC_STEPS     3          // slow steps equally far apart
 #define FINDING_SLOW_CALL_RATIO    1.30       // a call over the median call of its kind
 #define FINDING_SLOW_CALL_CALLS    10         // fewest calls of a kind

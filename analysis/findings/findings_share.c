@@ -67,6 +67,7 @@ bool findings_case_make(const struct facts *facts, const struct report *report, 
         .arena = arena,
         .steps = facts->steady_count,
         .step_ns = step_ns,
+        .mean_ns = parts_recorded_ns(&facts->steady) / facts->steady_count,
         .per = facts->marked ? "per step" : "in the recording",
         .gap_ns = times.gap_ns,
     };
@@ -115,6 +116,7 @@ struct sharing {
     struct step_cursor cursor;
     int64_t *step_ns; // per step: what only this finding explains
     int64_t spare_ns; // of the typical step: not explained by earlier findings
+    uint32_t first;   // that explains some of it; FACTS_NONE: none yet
     int64_t shared_ns[MAX_FINDINGS + 1];
 };
 
@@ -151,6 +153,25 @@ static uint32_t find_overlap(const struct sharing *sharing)
     return overlaps;
 }
 
+// Whether the time a finding explains is in the typical step: that of odd steps is not.
+static bool is_typical(const struct finding_case *the_case, const struct finding *finding)
+{
+    return !finding->of_all || the_case->mean_ns == the_case->step_ns;
+}
+
+// Takes own time off the typical step and returns how much of it there was.
+static int64_t take_spare(struct sharing *sharing, int64_t own_ns, uint32_t *overlaps)
+{
+    if (own_ns > sharing->spare_ns) {
+        own_ns = sharing->spare_ns;
+        *overlaps = *overlaps == FACTS_NONE ? sharing->first : *overlaps;
+    }
+    if (sharing->first == FACTS_NONE)
+        sharing->first = sharing->number - 1u;
+    sharing->spare_ns -= own_ns;
+    return own_ns;
+}
+
 // Means over different steps need not sum to one step, so the last ones get what is left of it.
 static void share_one(struct sharing *sharing, int64_t *own_ns, uint32_t *overlaps)
 {
@@ -163,13 +184,10 @@ static void share_one(struct sharing *sharing, int64_t *own_ns, uint32_t *overla
     *overlaps = find_overlap(sharing);
     int64_t left_ns = findings_typical(facts, sharing->step_ns, sharing->finding->odd);
     left_ns = *overlaps == FACTS_NONE || left_ns > cost_ns ? cost_ns : left_ns;
-    if (left_ns > sharing->spare_ns) {
-        left_ns = sharing->spare_ns;
-        *overlaps = *overlaps == FACTS_NONE ? 0 : *overlaps;
-    }
+    if (is_typical(sharing->the_case, sharing->finding))
+        left_ns = take_spare(sharing, left_ns, overlaps);
     if (left_ns == cost_ns)
         *overlaps = FACTS_NONE;
-    sharing->spare_ns -= left_ns;
     *own_ns = left_ns;
 }
 
@@ -178,7 +196,8 @@ bool findings_share_out(const struct finding_case *the_case, const struct findin
 {
     const struct facts *facts = the_case->facts;
     size_t atoms = (size_t)facts->device_count + facts->gaps.count;
-    struct sharing sharing = {.the_case = the_case, .spare_ns = the_case->step_ns};
+    struct sharing sharing = {
+        .the_case = the_case, .spare_ns = the_case->step_ns, .first = FACTS_NONE};
     if (count > MAX_FINDINGS)
         return err_set(err, ERR_LIMIT, "%zu findings are more than %d", count, MAX_FINDINGS);
     sharing.left_ns = arena_room(the_case->arena, atoms + 1, sizeof *sharing.left_ns, err);

@@ -13,8 +13,9 @@ struct slow_steps {
     int64_t excess_ns;                   // of all slow steps above the median
     uint32_t *slow;                      // indices into facts.steps, ascending
     uint32_t count;
-    uint32_t spacing; // of slow steps among steady ones, 0 if it differs
-    double *factors;  // per step and bar: share of the part above the usual
+    uint32_t spacing;            // of slow steps among steady ones, 0 if it differs
+    double *factors;             // per step and bar: share of the part above the usual
+    double events, usual_events; // device events of a slow step, of another one
 };
 
 // Without unrecorded time and one-off events.
@@ -105,6 +106,18 @@ static void find_slow(struct slow_steps *all)
         all->spacing = 0;
 }
 
+static void count_events(struct slow_steps *all, const struct finding_case *the_case)
+{
+    const struct facts *facts = all->facts;
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        uint32_t step = facts->devices[i].step;
+        if (findings_is_steady(facts, i))
+            *(is_slow(all, step) ? &all->events : &all->usual_events) += 1;
+    }
+    all->events /= all->count ? all->count : 1;
+    all->usual_events /= (double)(the_case->steps - all->count);
+}
+
 static bool measure(const struct finding_case *the_case, struct slow_steps **measured,
                     struct err *err)
 {
@@ -123,6 +136,7 @@ static bool measure(const struct finding_case *the_case, struct slow_steps **mea
     find_limit(all, values);
     find_usual(all, values);
     find_slow(all);
+    count_events(all, the_case);
     return true;
 }
 
@@ -172,6 +186,11 @@ static const char *list_steps(const struct finding_case *the_case, const struct 
     return numbers ? number_list(numbers, all->count, the_case->arena, err) : NULL;
 }
 
+#define MORE_WORK                                                                               \
+    "See in the timeline what these steps do beyond the others. Run an evaluation less often, " \
+    "on fewer batches or in a separate job, write checkpoints asynchronously; to judge the "    \
+    "training steps alone, record between them."
+
 static bool describe(const struct finding_case *the_case, const struct slow_steps *all,
                      struct finding *finding, struct err *err)
 {
@@ -188,8 +207,21 @@ static bool describe(const struct finding_case *the_case, const struct slow_step
     evidence_add(&evidence, "steps", "in slow steps %s grew most, by %s of %s each",
                  category_bar_word(bar), time_text(most_ns / all->count).text,
                  time_text(all->excess_ns / all->count).text);
+    if (all->events >= FINDING_MORE_WORK * all->usual_events) {
+        evidence_add(&evidence, "steps",
+                     "they run %s device events each, the others %s: more work, such as an "
+                     "evaluation, not slower work",
+                     mean_text(all->events, 0).text, mean_text(all->usual_events, 0).text);
+        finding->advice = MORE_WORK;
+        finding->gain = FINDING_GAIN_UNKNOWN; // the host's part of that work would go, too
+    }
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->evidence;
+}
+
+static double mean_percent(const struct finding_case *the_case, const struct finding *finding)
+{
+    return 100 * (double)finding->cost_ns / (double)the_case->mean_ns;
 }
 
 static const char *ordinal_end(uint32_t number)
@@ -212,14 +244,16 @@ static bool check_periodic(const struct finding_case *the_case, bool *fires,
     if (!measure(the_case, &all, err))
         return false;
     finding->cost_ns = all->excess_ns / the_case->steps;
+    finding->of_all = true;
     *fires = all->spacing && findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE);
     if (!*fires)
         return true;
     finding->confidence = all->count > FINDING_PERIODIC_STEPS ? "high" : "medium";
     finding->title = arena_printf(
-        the_case->arena, err, "every %u%s step takes %s longer: %s per step on average (%.1f %%)",
+        the_case->arena, err,
+        "every %u%s step takes %s longer: %s per step on average (%.1f %% of the mean step)",
         all->spacing, ordinal_end(all->spacing), time_text(all->excess_ns / all->count).text,
-        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
+        time_text(finding->cost_ns).text, mean_percent(the_case, finding));
     return finding->title && describe(the_case, all, finding, err);
 }
 
@@ -232,7 +266,9 @@ const struct finding_rule finding_periodic_steps = {
               "gc.collect() at a suitable time), prefetch more data.",
     .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
               "median absolute deviations; here 3 or more are evenly spaced. Cost: their time "
-              "beyond the median, spread over all steady steps; reported from 1 % of the step.",
+              "beyond the median, spread over all steady steps; reported from 1 % of the step. "
+              "Where the slow "
+              "ones run 1.3 times the device events of the others, they have more work.",
     .false_alarms = "With gradient accumulation, steps that update the parameters have more to "
                     "do.",
     .check = check_periodic,
@@ -248,17 +284,19 @@ static bool check_unstable(const struct finding_case *the_case, bool *fires,
         return false;
     double ratio = (double)all->p95_ns / (double)(all->median_ns ? all->median_ns : 1);
     finding->cost_ns = all->excess_ns / the_case->steps;
+    finding->of_all = true;
     *fires = all->count > 0 && !all->spacing && finding->cost_ns > 0 &&
              (ratio >= FINDING_UNSTABLE_RATIO ||
               findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE));
     if (!*fires)
         return true;
     finding->confidence = "medium";
-    finding->title = arena_printf(
-        the_case->arena, err,
-        "%s of %s steps are slow: %s per step on average (%.1f %%); p95 / median is %.2f",
-        count_text(all->count).text, count_text(the_case->steps).text,
-        time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns), ratio);
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "%s of %s steps are slow: %s per step on average (%.1f %% of the mean step); "
+                     "p95 / median is %.2f",
+                     count_text(all->count).text, count_text(the_case->steps).text,
+                     time_text(finding->cost_ns).text, mean_percent(the_case, finding), ratio);
     return finding->title && describe(the_case, all, finding, err);
 }
 
@@ -271,7 +309,8 @@ const struct finding_rule finding_unstable_steps = {
     .method =
         "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 median "
         "absolute deviations. Cost: their time beyond the median, spread over all steady steps; "
-        "reported when the 95th percentile is 1.1 times the median or they cost 1 % of the step.",
+        "reported when the 95th percentile is 1.1 times the median or they cost 1 % of the step. "
+        "Where the slow ones run 1.3 times the device events of the others, they have more work.",
     .false_alarms = "Inputs of varying lengths, and recordings of few steps.",
     .check = check_unstable,
 };

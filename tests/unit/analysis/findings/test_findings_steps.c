@@ -124,6 +124,41 @@ static void what_slows_steps_down_is_counted_once(void **state)
     hand_end(&busy.hand);
 }
 
+// One step in ten with an evaluation of 40 kernels: other findings keep their time, and its share
+// is that of the mean step.
+static void an_evaluation_takes_no_time_from_other_findings(void **state)
+{
+    (void)state;
+    struct busy busy;
+    busy_begin(&busy);
+    for (int i = 0; i < 11; i++) {
+        int64_t mark_ns = busy_step_begin(&busy);
+        busy_host(&busy, EVENT_ANNOTATION, "enumerate(DataLoader)#Iter.__next__", busy.now_ns - MS,
+                  5 * MS - 3 * US);
+        struct busy_work work = product(6 * MS);
+        work.wait_ns = 4 * MS;
+        busy_run(&busy, work);
+        busy_repeat(&busy, i == 5 ? 40 : 0, product(6 * MS));
+        busy_step_end(&busy, mark_ns, i);
+    }
+    hand_analyze(&busy.hand);
+    const char *slow = "unstable_steps", *starved = "starved_data_loading";
+    size_t row = finding_row(&busy.hand, slow);
+    assert_int_equal(cost_of(&busy.hand, slow), 240 * MS / 10);
+    assert_string_equal(finding_word(&busy.hand, slow, "title"),
+                        "1 of 10 steps are slow: 24.0 ms per step on average (70.6 % of the mean "
+                        "step); p95 / median is 25.00");
+    assert_non_null(strstr(finding_word(&busy.hand, slow, "evidence"),
+                           "they run 41 device events each, the others 1: more work"));
+    assert_non_null(strstr(finding_word(&busy.hand, slow, "advice"), "evaluation"));
+    assert_int_equal(hand_i64(&busy.hand, "findings", row, "own_cost_ns"), 24 * MS);
+    assert_null(hand_word(&busy.hand, "findings", row, "overlaps"));
+    row = finding_row(&busy.hand, starved);
+    assert_int_equal(cost_of(&busy.hand, starved), 4 * MS);
+    assert_int_equal(hand_i64(&busy.hand, "findings", row, "own_cost_ns"), 4 * MS);
+    hand_end(&busy.hand);
+}
+
 // --- odd steps -----------------------------------------------------------------------------------
 
 // Steps with some tenths of a ms of communication, then 40 ms of compute. The first is left out as
@@ -497,6 +532,7 @@ int main(void)
         cmocka_unit_test(slow_steps_now_and_then_are_unstable),
         cmocka_unit_test(steps_that_jitter_are_not_slow),
         cmocka_unit_test(what_slows_steps_down_is_counted_once),
+        cmocka_unit_test(an_evaluation_takes_no_time_from_other_findings),
         cmocka_unit_test(one_odd_step_does_not_stand_for_all),
         cmocka_unit_test(what_comes_again_and_again_is_part_of_the_typical_step),
         cmocka_unit_test(calls_slower_than_others_of_their_shape_are_found),
