@@ -21,6 +21,7 @@ static const struct finding_rule *const rules[] = {
     &finding_small_messages,
     &finding_tiny_kernels,
     &finding_low_overlap,
+    &finding_idle_devices,
     &finding_blocking_copies,
     &finding_frequent_syncs,
     &finding_gemm_precision,

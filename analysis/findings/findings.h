@@ -113,6 +113,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_TINY_SHARE         0.05       // short kernels and the waits for them
 #define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below which it is low
 #define FINDING_OVERLAP_COMM       0.05       // communication, below which overlap does not matter
+#define FINDING_IDLE_DEVICES       0.30       // devices that idle while others work
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
 #define FINDING_SYNC_CALLS         5          // synchronizing ones per step
 #define FINDING_SYNCS_SHARE        0.02       // waits around them
@@ -183,6 +184,7 @@ extern const struct finding_rule finding_tiny_kernels;
 extern const struct finding_rule finding_exposed_communication;
 extern const struct finding_rule finding_small_messages;
 extern const struct finding_rule finding_low_overlap;
+extern const struct finding_rule finding_idle_devices;
 extern const struct finding_rule finding_blocking_copies;
 extern const struct finding_rule finding_frequent_syncs;
 extern const struct finding_rule finding_host_collectives;

@@ -32,6 +32,7 @@ static const struct {
     {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
     {"host_collectives", RUN_BARS_IDLE},
     {"frequent_syncs", RUN_BARS_IDLE},
+    {"idle_devices", RUN_BARS_COMPUTE | RUN_BARS_COMM | 1u << BAR_EXPOSED_MEMORY},
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
     {"gemm_precision", 1u << BAR_GEMM},
     {"fp8_unused", 1u << BAR_GEMM},

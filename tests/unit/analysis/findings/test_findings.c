@@ -324,6 +324,55 @@ static void collectives_beside_each_other_hide_nothing(void **state)
     hand_end(&hand);
 }
 
+// Two devices; each kernel takes 1 ms: those of a row are at the same time.
+static void run_devices(struct hand *hand, const bool (*works)[2], int64_t pid)
+{
+    hand_begin(hand);
+    for (int i = 0; i < 10; i++) {
+        for (int device = 0; device < 2; device++) {
+            int64_t correlation = 1 + 2 * i + device;
+            if (!works[i][device])
+                continue;
+            hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                               .name = "sgemm",
+                                               .pid = device,
+                                               .row = 7,
+                                               .begin_ns = i * MS,
+                                               .dur_ns = MS,
+                                               .correlation = correlation});
+            hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                               .name = "cudaLaunchKernel",
+                                               .begin_ns = correlation * US - MS,
+                                               .dur_ns = US,
+                                               .pid = 100 + device * pid,
+                                               .row = 1,
+                                               .correlation = correlation});
+        }
+    }
+    hand_analyze(hand);
+}
+
+static void devices_that_take_turns_are_found(void **state)
+{
+    (void)state;
+    static const bool turns[10][2] = {{1, 0}, {1, 0}, {1, 0}, {0, 1}, {0, 1},
+                                      {1, 1}, {1, 1}, {1, 0}, {1, 0}, {1, 0}};
+    static const bool even[10][2] = {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 0},
+                                     {1, 1}, {0, 1}, {1, 1}, {1, 1}, {1, 1}};
+    struct hand hand;
+    run_devices(&hand, turns, 0);
+    assert_int_equal(cost_of(&hand, "idle_devices"), 4 * MS); // 8 of 10 ms one of two idles
+    assert_true(evidence_has(&hand, "idle_devices", "device 0, the busiest, works in 80 %"));
+    assert_true(evidence_has(&hand, "idle_devices", "device 1, with least work, works in 40 %"));
+    hand_end(&hand);
+    run_devices(&hand, even, 0);
+    assert_false(has_finding(&hand, "idle_devices"));
+    hand_end(&hand);
+    run_devices(&hand, turns, 1); // ranks in one file
+    assert_false(has_finding(&hand, "idle_devices"));
+    hand_end(&hand);
+}
+
 // A copy or memset from 10 to 11 ms, and its call from 9 ms on.
 static void add_copy(struct hand *hand, const char *name, const char *call, int64_t call_ns)
 {
@@ -590,6 +639,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
+        cmocka_unit_test(devices_that_take_turns_are_found),
         cmocka_unit_test(of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
         cmocka_unit_test(many_kernels_under_ten_microseconds_are_found),
