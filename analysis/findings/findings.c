@@ -23,6 +23,7 @@ static const struct finding_rule *const rules[] = {
     &finding_low_overlap,
     &finding_idle_devices,
     &finding_blocking_copies,
+    &finding_exposed_copies,
     &finding_frequent_syncs,
     &finding_gemm_precision,
     &finding_fp32_simt,

@@ -115,6 +115,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_OVERLAP_COMM       0.05       // communication, below which overlap does not matter
 #define FINDING_IDLE_DEVICES       0.30       // devices that idle while others work
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
+#define FINDING_COPIES_SHARE       0.05       // other copies that nothing hides
 #define FINDING_SYNC_CALLS         5          // synchronizing ones per step
 #define FINDING_SYNCS_SHARE        0.02       // waits around them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
@@ -186,6 +187,7 @@ extern const struct finding_rule finding_small_messages;
 extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_idle_devices;
 extern const struct finding_rule finding_blocking_copies;
+extern const struct finding_rule finding_exposed_copies;
 extern const struct finding_rule finding_frequent_syncs;
 extern const struct finding_rule finding_host_collectives;
 extern const struct finding_rule finding_gemm_precision;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about copies that hold up the host or the device.
+// Rules about copies that hold up the host, and about others that hold up the device.
 #include "analysis/trace/copy_kind.h"
 #include "analysis/findings/findings.h"
 #include "analysis/names/host_traits.h"
@@ -19,14 +19,20 @@ struct copies {
     int64_t *held_ns;  // per gap: how long the copy before it blocked the host, 0 if none
 };
 
-// Whether a device event is a copy that goes through a staging buffer or that its call waits for.
+// Whether a copy goes through a staging buffer or its call waits for it.
+static bool is_blocking(const struct copy_kind *kind)
+{
+    return kind->direction != COPY_MEMSET &&
+           (kind->host == COPY_HOST_PAGEABLE || kind->wait == COPY_WAIT_YES);
+}
+
+// Whether a device event is such a copy.
 static bool blocks(const struct copies *copies, uint32_t device, struct copy_kind *kind)
 {
     if (copies->facts->devices[device].class != CLASS_MEMORY)
         return false;
     *kind = copy_kind_of(&copies->names, device);
-    return kind->direction != COPY_MEMSET &&
-           (kind->host == COPY_HOST_PAGEABLE || kind->wait == COPY_WAIT_YES);
+    return is_blocking(kind);
 }
 
 // The end of the call that copies, or of the one directly after it that waits for the copy.
@@ -183,4 +189,116 @@ const struct finding_rule finding_blocking_copies = {
         "or long after it is a separate cause. Reported from 1 % of the step.",
     .false_alarms = "A result that the host needs at once.",
     .check = check,
+};
+
+// --- copies that nothing hides -------------------------------------------------------------------
+
+// Copies in steady steps that block nothing, by direction.
+struct streamed {
+    struct copy_names names;
+    struct {
+        int64_t owned_ns, total_ns, bytes;
+        bool sized; // all with their bytes
+    } of[COPY_MEMSET];
+    bool blocking; // others do block
+};
+
+static int64_t claim_streamed(const struct finding_case *the_case, const void *context,
+                              const struct atom *atom)
+{
+    const struct streamed *streamed = context;
+    if (atom->gap || the_case->facts->devices[atom->device].class != CLASS_MEMORY)
+        return 0;
+    struct copy_kind kind = copy_kind_of(&streamed->names, atom->device);
+    return kind.direction == COPY_MEMSET || is_blocking(&kind) ? 0 : atom->ns;
+}
+
+static void sum_streamed(const struct facts *facts, struct streamed *streamed)
+{
+    const uint32_t *first = facts->class_first + CLASS_MEMORY;
+    for (int d = 0; d < COPY_MEMSET; d++)
+        streamed->of[d].sized = true;
+    for (uint32_t at = first[0]; at < first[1]; at++) {
+        uint32_t i = facts->class_devices[at];
+        struct copy_kind kind = copy_kind_of(&streamed->names, i);
+        if (kind.direction == COPY_MEMSET || !findings_is_steady(facts, i))
+            continue;
+        if (is_blocking(&kind)) {
+            streamed->blocking = true;
+            continue;
+        }
+        bool sized =
+            kind.bytes > 0 && kind.bytes < INT64_MAX / 2 - streamed->of[kind.direction].bytes;
+        streamed->of[kind.direction].owned_ns += facts->steady_owned_ns[i];
+        streamed->of[kind.direction].total_ns +=
+            facts->devices[i].end_ns - facts->devices[i].begin_ns;
+        streamed->of[kind.direction].bytes += sized ? kind.bytes : 0;
+        streamed->of[kind.direction].sized &= sized;
+    }
+}
+
+// "to the device: 60.0 ms exposed, 3,000,000,000 bytes per step at 50.0 GB/s".
+static const char *tell_streamed(const struct finding_case *the_case,
+                                 const struct streamed *streamed, struct err *err)
+{
+    static const char *const directions[COPY_MEMSET] = {[COPY_UNKNOWN] = "in an unknown direction",
+                                                        [COPY_HTOD] = "to the device",
+                                                        [COPY_DTOH] = "to the host",
+                                                        [COPY_DTOD] = "within the device",
+                                                        [COPY_PTOP] = "between devices",
+                                                        [COPY_HTOH] = "within the host"};
+    struct evidence evidence = {0};
+    for (int d = 0; d < COPY_MEMSET; d++) {
+        char moved[80] = "";
+        if (streamed->of[d].owned_ns == 0)
+            continue;
+        if (streamed->of[d].sized && streamed->of[d].total_ns > 0)
+            snprintf(moved, sizeof moved, ", %s bytes %s at %.1f GB/s",
+                     count_text(streamed->of[d].bytes / the_case->steps).text, the_case->per,
+                     (double)streamed->of[d].bytes / (double)streamed->of[d].total_ns);
+        evidence_add(&evidence, "copies", "%s: %s exposed%s", directions[d],
+                     time_text(streamed->of[d].owned_ns / the_case->steps).text, moved);
+    }
+    return evidence_end(&evidence, the_case->arena, err);
+}
+
+static bool check_streamed(const struct finding_case *the_case, bool *fires,
+                           struct finding *finding, struct err *err)
+{
+    const uint32_t *first = the_case->facts->class_first + CLASS_MEMORY;
+    struct streamed *streamed = arena_array(the_case->arena, 1, sizeof *streamed, err);
+    if (!streamed)
+        return false;
+    if (first[0] == first[1])
+        return true;
+    if (!copy_names_make(the_case->facts, the_case->arena, &streamed->names, err) ||
+        !findings_cost(the_case, finding, claim_streamed, streamed, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_COPIES_SHARE);
+    if (!*fires)
+        return true;
+    sum_streamed(the_case->facts, streamed);
+    finding->confidence = "high";
+    finding->gain = streamed->blocking ? FINDING_GAIN_OF_CLAIM : FINDING_GAIN_OF_CHANGE;
+    finding->title =
+        arena_printf(the_case->arena, err, "%s of copies %s are not hidden by compute (%.1f %%)",
+                     time_text(finding->cost_ns).text, the_case->per,
+                     findings_percent(the_case, finding->cost_ns));
+    finding->evidence = tell_streamed(the_case, streamed, err);
+    return finding->title && finding->evidence;
+}
+
+const struct finding_rule finding_exposed_copies = {
+    .name = "exposed_copies",
+    .change = "no_copies",
+    .why = "While a copy runs alone, the device does no compute: an asynchronous copy delays "
+           "the kernel that needs its data, and others on its stream.",
+    .advice = "To and from the host, as by offloading: start the copy on a separate stream "
+              "while the layer before computes, offload less, and keep in device memory what "
+              "fits. Within the device: fewer contiguous(), clone() and cat().",
+    .method = "Time in which copies run and neither compute nor communication does, per steady "
+              "step, without those of blocking_copies; reported from 5 % of the step.",
+    .false_alarms = "A model that does not fit into device memory must be copied; compute may be "
+                    "too short to hide it.",
+    .check = check_streamed,
 };

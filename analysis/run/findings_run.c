@@ -34,6 +34,7 @@ static const struct {
     {"frequent_syncs", RUN_BARS_IDLE},
     {"idle_devices", RUN_BARS_COMPUTE | RUN_BARS_COMM | 1u << BAR_EXPOSED_MEMORY},
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
+    {"exposed_copies", 1u << BAR_EXPOSED_MEMORY},
     {"gemm_precision", 1u << BAR_GEMM},
     {"fp8_unused", 1u << BAR_GEMM},
     {"fp32_without_tensor_cores", 1u << BAR_GEMM | 1u << BAR_OTHER_COMPUTE},

@@ -465,8 +465,36 @@ static void copies_that_do_not_block_are_not_found(void **state)
         add_gemm(&hand, 13 * MS, MS, 12 * MS);
         hand_analyze(&hand);
         assert_false(has_finding(&hand, "blocking_copies"));
+        bool sets = strstr(cases[i][0], "Memset") != NULL;
+        assert_int_equal(has_finding(&hand, "exposed_copies"), !sets);
         hand_end(&hand);
     }
+}
+
+// Two copies of 3 ms, of which compute hides 2 ms of the first.
+static void copies_that_nothing_hides_are_found(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    for (int i = 0; i < 2; i++)
+        add_work(&hand,
+                 (struct hand_event){.kind = EVENT_MEMCPY,
+                                     .name = "Memcpy HtoD (Pinned -> Device)",
+                                     .row = 8,
+                                     .begin_ns = (8 + 3 * i) * MS,
+                                     .dur_ns = 3 * MS,
+                                     .bytes = 75000000},
+                 "cudaMemcpyAsync", -MS);
+    add_gemm(&hand, 14 * MS, 10 * MS, -MS);
+    hand_analyze(&hand);
+    assert_int_equal(hand_rows(&hand, "findings"), 1);
+    assert_int_equal(cost_of(&hand, "exposed_copies"), 4 * MS);
+    assert_true(evidence_has(&hand, "exposed_copies",
+                             "to the device: 4.00 ms exposed, 150,000,000 bytes in the recording "
+                             "at 25.0 GB/s"));
+    hand_end(&hand);
 }
 
 // --- memory --------------------------------------------------------------------------------------
@@ -650,6 +678,7 @@ int main(void)
         cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
         cmocka_unit_test(what_the_host_does_before_a_copy_is_not_the_copys),
         cmocka_unit_test(copies_that_do_not_block_are_not_found),
+        cmocka_unit_test(copies_that_nothing_hides_are_found),
         cmocka_unit_test(memory_that_runs_short_lies_free_or_is_fragmented_is_found),
         cmocka_unit_test(a_device_of_unknown_size_is_neither_full_nor_free),
         cmocka_unit_test(memory_that_grows_is_found_and_graded_by_bytes_per_step),
