@@ -474,6 +474,23 @@ static void fused_optimizers_and_other_phases_are_not_found(void **state)
     hand_end(&busy.hand);
 }
 
+static void products_of_an_optimizer_are_not_to_be_fused(void **state)
+{
+    (void)state;
+    static const struct busy_work muon[] = {
+        {.op = "aten::mm", .kernel = "nvjet_hsh_128x128", .dur_ns = 200 * US},
+        {.op = "aten::addmm", .kernel = "nvjet_hsh_128x64", .dur_ns = 200 * US},
+        {.op = "aten::baddbmm", .kernel = "nvjet_hsh_64x64", .dur_ns = 200 * US},
+        {.op = "aten::mul", .kernel = "mul", .dur_ns = 12 * US},
+        {.op = "aten::add_", .kernel = "add", .dur_ns = 12 * US},
+        {.op = NULL},
+    };
+    struct busy busy;
+    run_optimizer(&busy, "Optimizer.step#Muon.step", muon);
+    assert_false(has_finding(&busy.hand, "unfused_optimizer"));
+    hand_end(&busy.hand);
+}
+
 // --- recomputation -------------------------------------------------------------------------------
 
 static void repeated_forwards_are_their_own_cost(void **state)
@@ -547,6 +564,7 @@ int main(void)
         cmocka_unit_test(a_long_wait_is_none_that_a_graph_saves),
         cmocka_unit_test(an_optimizer_of_many_kernels_costs_more_than_one_pass),
         cmocka_unit_test(fused_optimizers_and_other_phases_are_not_found),
+        cmocka_unit_test(products_of_an_optimizer_are_not_to_be_fused),
         cmocka_unit_test(repeated_forwards_are_their_own_cost),
         cmocka_unit_test(own_costs_never_exceed_the_step),
     };
