@@ -275,6 +275,9 @@ int64_t findings_wait(const struct atom *atom);
 // Whether the host ran a collective itself, such as Gloo's, during the gap.
 bool findings_is_host_collective(const struct facts *facts, const struct gap *gap);
 
+// Whether a backward was recorded, as in training.
+bool findings_has_backward(const struct facts *facts);
+
 // Whether a launch belongs to a steady step.
 bool findings_is_steady(const struct facts *facts, uint32_t device);
 

@@ -3,6 +3,8 @@
 #include "analysis/names/bandwidth.h"
 #include "analysis/findings/findings.h"
 
+#include <ctype.h>
+
 static int64_t claim_exposed(const struct finding_case *the_case, const void *context,
                              const struct atom *atom)
 {
@@ -55,14 +57,53 @@ static bool can_overlap(enum collective_kind kind)
            kind == KIND_BROADCAST;
 }
 
-static enum collective_kind kind_of(const struct facts *facts, uint32_t device)
+// The next word of a group's description, such as "tp" of "mesh_tp"; empty at its end.
+static struct str take_word(struct str *text)
+{
+    size_t from = 0, to;
+    while (from < text->len && !isalpha((unsigned char)text->at[from]))
+        from++;
+    for (to = from; to < text->len && isalpha((unsigned char)text->at[to]);)
+        to++;
+    struct str word = {text->at + from, to - from};
+    *text = (struct str){text->at + to, text->len - to};
+    return word;
+}
+
+// Whether layers need a group's results at once, by its description. Megatron-LM's groups of
+// replicas may name the experts or the context, too.
+static bool is_within_layers(struct str description)
+{
+    static const char *const layers[] = {"tp",      "ep",     "cp",     "tensor", "expert",
+                                         "context", "TENSOR", "EXPERT", "CONTEXT"};
+    static const char *const replicas[] = {"dp", "ddp", "fsdp", "hsdp", "data", "DATA"};
+    bool within = false;
+    for (struct str word = take_word(&description); word.len; word = take_word(&description)) {
+        if (str_is_one_of(word, replicas, sizeof replicas / sizeof *replicas))
+            return false;
+        within |= str_is_one_of(word, layers, sizeof layers / sizeof *layers);
+    }
+    return within;
+}
+
+static struct str description_of(const struct trace *trace, const struct collective *collective)
+{
+    const struct trace_group *group = trace_group_find(trace, collective->group);
+    bool own = collective->group_description || !group;
+    return trace_text(trace, own ? collective->group_description : group->description);
+}
+
+// Whether a device event is communication that can overlap with compute.
+static bool could_hide(const struct facts *facts, uint32_t device)
 {
     const struct trace *trace = facts->trace;
     uint32_t args = trace->args[facts->devices[device].event];
-    uint32_t collective = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].collective;
-    str_id name = collective == ARGS_NONE ? facts_device_name(facts, device)
-                                          : trace->collectives[collective].name;
-    return bandwidth_kind(trace_text(trace, name));
+    uint32_t index = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].collective;
+    if (index == ARGS_NONE)
+        return can_overlap(bandwidth_kind(trace_text(trace, facts_device_name(facts, device))));
+    const struct collective *collective = &trace->collectives[index];
+    return can_overlap(bandwidth_kind(trace_text(trace, collective->name))) &&
+           !is_within_layers(description_of(trace, collective));
 }
 
 // Communication of steady steps that could overlap with compute: what it owns, how long it runs,
@@ -81,7 +122,7 @@ static struct overlap measure(const struct facts *facts, bool *stream_computes)
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
         if (device->class != CLASS_COMMUNICATION || device->step == FACTS_NONE ||
-            !facts->steps[device->step].steady || !can_overlap(kind_of(facts, i)))
+            !facts->steps[device->step].steady || !could_hide(facts, i))
             continue;
         sum.exposed_ns += device->owned_ns;
         sum.total_ns += device->end_ns - device->begin_ns;
@@ -111,8 +152,7 @@ static int64_t claim_overlap(const struct finding_case *the_case, const void *co
                              const struct atom *atom)
 {
     const struct overlap *overlap = context;
-    if (claim_exposed(the_case, NULL, atom) == 0 ||
-        !can_overlap(kind_of(the_case->facts, atom->device)))
+    if (claim_exposed(the_case, NULL, atom) == 0 || !could_hide(the_case->facts, atom->device))
         return 0;
     int64_t room_ns = room_of(the_case->facts, overlap);
     if (room_ns >= overlap->exposed_ns)
@@ -158,10 +198,22 @@ static bool is_hidden_part_unknown(const struct facts *facts)
     return false;
 }
 
+// Whether this is inference: PyTorch's operators launch work, but none is of a backward.
+static bool is_inference(const struct facts *facts)
+{
+    bool operators = false;
+    for (uint32_t l = 0; l < facts->launch_count && !operators; l++)
+        operators = facts->launches[l].op != FACTS_NONE;
+    return operators && facts->trace->job.recorder == RECORDER_PYTORCH &&
+           !findings_has_backward(facts);
+}
+
 static bool check_overlap(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
     const struct facts *facts = the_case->facts;
+    if (is_inference(facts))
+        return true;
     bool *streams = arena_array(the_case->arena, facts->trace->track_count, sizeof *streams, err);
     if (!streams)
         return false;
@@ -185,7 +237,11 @@ const struct finding_rule finding_low_overlap = {
     .method =
         "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady steps; "
         "reported when it is under 50 %, such communication is at least 5 % of the step and there "
-        "is compute left to hide it. Part of the exposed communication, not an additional cost.",
-    .false_alarms = "Tensor parallelism, which needs the result at once and cannot overlap.",
+        "is compute left to hide it; where operators of PyTorch were recorded only with a "
+        "backward, and without "
+        "groups that are described as tensor, expert or context parallel. Part of the exposed "
+        "communication, not an additional cost.",
+    .false_alarms = "Tensor parallelism in groups without a description: it needs the result at "
+                    "once and cannot overlap.",
     .check = check_overlap,
 };

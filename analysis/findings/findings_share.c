@@ -15,6 +15,14 @@ int64_t findings_wait(const struct atom *atom)
     return atom->ns < FINDING_WAIT_NS ? atom->ns : FINDING_WAIT_NS;
 }
 
+bool findings_has_backward(const struct facts *facts)
+{
+    for (uint32_t l = 0; l < facts->launch_count; l++)
+        if (facts->launches[l].backward)
+            return true;
+    return false;
+}
+
 bool findings_is_steady(const struct facts *facts, uint32_t device)
 {
     uint32_t step = facts->devices[device].step;

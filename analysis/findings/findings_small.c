@@ -50,14 +50,6 @@ static int64_t claim_small(const struct finding_case *the_case, const void *cont
     return call < small->calls.count ? (int64_t)((double)atom->ns * spare_of(small, call)) : 0;
 }
 
-static bool has_backward(const struct facts *facts)
-{
-    for (uint32_t l = 0; l < facts->launch_count; l++)
-        if (facts->launches[l].backward)
-            return true;
-    return false;
-}
-
 static bool measure(const struct finding_case *the_case, struct small *small, struct err *err)
 {
     const struct facts *facts = the_case->facts;
@@ -113,7 +105,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     struct small *small = arena_array(the_case->arena, 1, sizeof *small, err);
     if (!small)
         return false;
-    if (first[0] == first[1] || !has_backward(the_case->facts))
+    if (first[0] == first[1] || !findings_has_backward(the_case->facts))
         return true;
     if (!measure(the_case, small, err))
         return false;

@@ -198,6 +198,62 @@ static void communication_beside_nothing_has_low_overlap(void **state)
     hand_end(&hand);
 }
 
+// A product by an operator of the backward, if `training`, then an all_reduce of that group.
+static void run_groups(struct hand *hand, bool training, const char *description)
+{
+    hand_begin(hand);
+    if (training)
+        hand_add(hand,
+                 (struct hand_event){.kind = EVENT_CPU_OP,
+                                     .name = "autograd::engine::evaluate_function: MmBackward0",
+                                     .begin_ns = -2 * MS,
+                                     .dur_ns = 2 * MS,
+                                     .pid = 1,
+                                     .row = 1});
+    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                       .name = "aten::mm",
+                                       .begin_ns = -MS,
+                                       .dur_ns = MS,
+                                       .pid = 1,
+                                       .row = 1});
+    add_gemm(hand, 0, 10 * MS, -MS / 2);
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = "ncclDevKernel_AllReduce_Sum",
+                                       .begin_ns = 10 * MS,
+                                       .dur_ns = 3 * MS,
+                                       .row = 7,
+                                       .collective = "allreduce",
+                                       .group = "2",
+                                       .description = description});
+    hand_analyze(hand);
+}
+
+static void results_that_are_needed_at_once_have_no_low_overlap(void **state)
+{
+    (void)state;
+    static const struct {
+        bool training;
+        const char *group;
+        bool found;
+    } cases[] = {
+        {true, "mesh_dp", true},
+        {true, "DATA_PARALLEL_GROUP_WITH_CONTEXT", true},
+        {true, "undefined", true},
+        {false, "undefined", false}, // inference
+        {true, "tp", false},
+        {true, "mesh_tp", false},
+        {true, "EXPERT_MODEL_PARALLEL_GROUP", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        run_groups(&hand, cases[i].training, cases[i].group);
+        if (has_finding(&hand, "low_overlap") != cases[i].found)
+            fail_msg("%s", cases[i].group);
+        assert_true(has_finding(&hand, "exposed_communication"));
+        hand_end(&hand);
+    }
+}
+
 static void of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap(void **state)
 {
     (void)state;
@@ -667,6 +723,7 @@ int main(void)
         cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
+        cmocka_unit_test(results_that_are_needed_at_once_have_no_low_overlap),
         cmocka_unit_test(devices_that_take_turns_are_found),
         cmocka_unit_test(of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
