@@ -2,6 +2,7 @@
 // Finds the first call of each kind, then looks at later calls of kinds whose first was slow.
 #include "analysis/facts/cold_starts.h"
 
+#include "analysis/facts/marked_step.h"
 #include "analysis/stats/sort.h"
 
 // Per string of the trace, as the name of a kind.
@@ -171,6 +172,30 @@ static bool list(const struct search *search, uint32_t most, struct arena *arena
     return true;
 }
 
+// Whether code is compiled in fewer than half of the steady steps.
+static bool find_compilations(const struct facts *facts, struct arena *arena,
+                              struct host_traits *traits, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    bool *compiles = arena_array(arena, (size_t)facts->step_count + 1, sizeof *compiles, err);
+    if (!compiles)
+        return false;
+    int64_t count = 0;
+    for (uint32_t e = 0; e < trace->event_count; e++) {
+        bool range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_CPU_OP;
+        if (!range || trace->dur_ns[e] < COLD_FROM_NS ||
+            !(host_traits_of(traits, e) >> HOST_COMPILE & 1))
+            continue;
+        uint32_t step = marked_step_at(facts, trace->begin_ns[e]);
+        if (step == FACTS_NONE || !facts->steps[step].steady || compiles[step])
+            continue;
+        compiles[step] = true;
+        count++;
+    }
+    traits->compiles_once = 2 * count < facts->steady_count;
+    return true;
+}
+
 bool cold_starts_find(const struct facts *facts, struct arena *arena, struct host_traits *traits,
                       struct err *err)
 {
@@ -185,7 +210,8 @@ bool cold_starts_find(const struct facts *facts, struct arena *arena, struct hos
     uint32_t slow = count_slow(&search, traits);
     if (slow)
         visit_calls(&search, count_later);
-    bool ok = list(&search, slow, arena, traits, err);
+    bool ok =
+        list(&search, slow, arena, traits, err) && find_compilations(facts, arena, traits, err);
     budget_free(facts->budget, search.kinds, size);
     return ok;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that took long because they were the first of their kind: code loading, context creation,
-// first allocations.
+// first allocations. And compilation by torch.compile, where few steps have any.
 #ifndef ANALYSIS_COLD_STARTS_H
 #define ANALYSIS_COLD_STARTS_H
 
@@ -20,7 +20,8 @@
 
 // Makes traits treat these first calls as cold (host_traits_of). The kind of a launch is its
 // kernel, that of any other call, and of a graph launch, its own name; calls that copy or wait for
-// the device are excluded. The list lives in arena. Linear.
+// the device are excluded. The list lives in arena. Linear. Compilations of COLD_FROM_NS or more
+// are cold starts where fewer than half of the steady steps contain one.
 MUST_CHECK bool cold_starts_find(const struct facts *facts, struct arena *arena,
                                  struct host_traits *traits, struct err *err);
 

@@ -198,6 +198,7 @@ static enum idle_cause cause_of(const struct gap_judge *judge, const struct host
         enum idle_cause cause;
     } marked[] = {{HOST_LOADING, IDLE_DATA_LOADING},
                   {HOST_COLD, IDLE_COLD_START},
+                  {HOST_COMPILE, IDLE_HOST_COMPUTE},
                   {HOST_ALLOCATOR, IDLE_ALLOCATOR},
                   {HOST_SYNC, IDLE_SYNC}};
     for (size_t i = 0; i < sizeof marked / sizeof *marked; i++) {

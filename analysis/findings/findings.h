@@ -95,15 +95,16 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
                                   struct report *report, struct err *err);
 
 // Thresholds for traces and runs, all in one place. Shares are of the typical step.
-#define FINDING_STARVED_SHARE   0.03   // idle time waiting for the host with one cause
-#define FINDING_RECORDING_NS    3300   // the profiler's time per operator, see tests/recorded
-#define FINDING_LOADER_RATIO    2      // a rank's waits for data over the others'
-#define FINDING_IDLE_SHARE      0.10   // idle time, from which on some finding mentions it
-#define FINDING_IDLE_REST       0.05   // idle time that no other finding explains
-#define FINDING_WAIT_NS         100000 // counted per wait, at most: a launch takes no longer
-#define FINDING_GRAPHS_SHARE    0.10   // waits that replaying a graph would save
-#define FINDING_GRAPHS_STEPS    3      // steady steps, all alike
-#define FINDING_GRAPHS_LAUNCHES 50     // kernels in each
+#define FINDING_STARVED_SHARE   0.03    // idle time waiting for the host with one cause
+#define FINDING_LONG_WAIT_NS    1000000 // more than launching takes
+#define FINDING_RECORDING_NS    3300    // the profiler's time per operator, see tests/recorded
+#define FINDING_LOADER_RATIO    2       // a rank's waits for data over the others'
+#define FINDING_IDLE_SHARE      0.10    // idle time, from which on some finding mentions it
+#define FINDING_IDLE_REST       0.05    // idle time that no other finding explains
+#define FINDING_WAIT_NS         100000  // counted per wait, at most: a launch takes no longer
+#define FINDING_GRAPHS_SHARE    0.10    // waits that replaying a graph would save
+#define FINDING_GRAPHS_STEPS    3       // steady steps, all alike
+#define FINDING_GRAPHS_LAUNCHES 50      // kernels in each
 #define FINDING_GRAPHS_REPLAYED \
     0.10                                      // share already launched by graphs, from which on it
                                               // is silent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about a device that waits for the host, one for each thing the host may be busy with.
 #include "analysis/findings/findings.h"
+#include "analysis/names/host_traits.h"
 
 #include <stdio.h>
 
@@ -8,8 +9,12 @@
 struct causes {
     enum idle_cause first, last;
     const char *during;
-    bool recorded; // the profiler makes these waits longer
+    bool recorded;      // the profiler makes these waits longer
+    const char *advice; // NULL: the rule's
 };
+
+static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD,
+                                        "runs Python and operators, or launches", true, NULL};
 
 // The gaps with these causes in steady steps.
 struct waits {
@@ -155,6 +160,7 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
     put_share(the_case, finding, causes->recorded, share);
     finding->gain = causes->recorded ? gain_of(the_case->facts) : FINDING_GAIN_OF_CHANGE;
     finding->confidence = "high";
+    finding->advice = causes->advice;
     finding->title =
         arena_printf(the_case->arena, err, "the device waits %s %s for the host (%s) while it %s",
                      time_text(finding->cost_ns).text, the_case->per, share, causes->during);
@@ -172,8 +178,8 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
 static bool check_loading(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
-    static const struct causes loading = {IDLE_DATA_LOADING, IDLE_DATA_LOADING, "loads data",
-                                          false};
+    static const struct causes loading = {IDLE_DATA_LOADING, IDLE_DATA_LOADING, "loads data", false,
+                                          NULL};
     return check_causes(the_case, &loading, fires, finding, err);
 }
 
@@ -192,7 +198,7 @@ const struct finding_rule finding_data_loading = {
 static bool check_sync(const struct finding_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    static const struct causes sync = {IDLE_SYNC, IDLE_SYNC, "synchronizes", false};
+    static const struct causes sync = {IDLE_SYNC, IDLE_SYNC, "synchronizes", false, NULL};
     return check_causes(the_case, &sync, fires, finding, err);
 }
 
@@ -212,7 +218,7 @@ static bool check_allocator(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
 {
     static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory",
-                                            false};
+                                            false, NULL};
     return check_causes(the_case, &allocator, fires, finding, err);
 }
 
@@ -228,12 +234,48 @@ const struct finding_rule finding_allocator = {
     .check = check_allocator,
 };
 
+// Waits to launch: all, those of a compilation, and others that are long.
+struct launch_waits {
+    const struct facts *facts;
+    int64_t total_ns, compiling_ns, long_ns;
+};
+
+static void add_launch_wait(void *context, const struct atom *atom)
+{
+    struct launch_waits *waits = context;
+    const struct trace *trace = waits->facts->trace;
+    uint32_t host = atom->gap->host_event;
+    if (!is_among(waits->facts, &launching, atom->gap))
+        return;
+    waits->total_ns += atom->ns;
+    if (host != FACTS_NONE && host_name_compiles(trace_text(trace, trace->name[host])))
+        waits->compiling_ns += atom->ns;
+    else if (atom->ns >= FINDING_LONG_WAIT_NS)
+        waits->long_ns += atom->ns;
+}
+
 static bool check_launching(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
 {
-    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD,
-                                            "runs Python and operators, or launches", true};
-    return check_causes(the_case, &launching, fires, finding, err);
+    static const struct causes compiling = {
+        IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "compiles", true,
+        "Record later if this is the first time; otherwise shapes or Python values change, for "
+        "which the code is compiled anew: TORCH_LOGS=recompiles says which. Use "
+        "torch._dynamo.mark_dynamic, pad to a few sizes, and pass no changing numbers."};
+    static const struct causes working = {
+        IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "runs Python and operators, or launches", true,
+        "Most of it is in waits of 1 ms or more, in which the host does something else than "
+        "launch: see in the timeline what that is. Move it to the device, to another thread, or "
+        "behind work that is already queued."};
+    struct launch_waits waits = {.facts = the_case->facts};
+    findings_visit_gaps(the_case, add_launch_wait, &waits);
+    bool compiles = 2 * waits.compiling_ns > waits.total_ns;
+    bool works = 2 * waits.long_ns > waits.total_ns;
+    return check_causes(the_case,
+                        compiles ? &compiling
+                        : works  ? &working
+                                 : &launching,
+                        fires, finding, err);
 }
 
 const struct finding_rule finding_launch_bound = {
@@ -291,7 +333,6 @@ static bool could_replay(const struct finding_case *the_case, const struct launc
 static int64_t claim_launch(const struct finding_case *the_case, const void *context,
                             const struct atom *atom)
 {
-    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, NULL, false};
     (void)context;
     bool waits = is_among(the_case->facts, &launching, atom->gap) && atom->gap->next != FACTS_NONE;
     return waits ? findings_wait(atom) : 0;

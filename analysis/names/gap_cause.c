@@ -30,10 +30,10 @@ static const struct {
     [IDLE_DISPATCH] = {"dispatch", "The event was queued and ready: the time the device takes from "
                                    "one event to the next, under 30 us."},
     [IDLE_PROFILER] = {"profiler", "The profiler's own work, as far as it was recorded."},
-    [IDLE_COLD_START] =
-        {"cold_start",
-         "One-time costs: loading modules and code, creating contexts and streams, a first call of "
-         "its kind that took 1 ms and ten times as long as later ones."},
+    [IDLE_COLD_START] = {"cold_start",
+                         "One-time costs: compiling or loading code, creating contexts and "
+                         "streams, a first call of "
+                         "its kind that took 1 ms and ten times as long as later ones."},
     [IDLE_UNKNOWN] = {"unknown", "The launch of the event is not in the trace, or no event "
                                  "follows, and nothing else was waiting."},
     [IDLE_UNRECORDED] =

@@ -9,7 +9,8 @@
 #define CALL_BITS                                                                            \
     (1u << HOST_SYNC | 1u << HOST_SYNC_ALL | 1u << HOST_ALLOCATOR | 1u << HOST_STREAM_WAIT | \
      1u << HOST_HOLD | 1u << HOST_COLD)
-#define OTHER_BITS (1u << HOST_LOADING | 1u << HOST_OPERATOR | 1u << HOST_MODULE)
+#define OTHER_BITS \
+    (1u << HOST_LOADING | 1u << HOST_OPERATOR | 1u << HOST_MODULE | 1u << HOST_COMPILE)
 
 // "cudaMalloc" -> "Malloc". False if it is not a call of a vendor's library.
 static bool strip_vendor(struct str *name)
@@ -81,8 +82,18 @@ static unsigned traits_of_call(struct str name)
     return waits ? 1u << HOST_SYNC : 0;
 }
 
+// "_compile.compile_inner (dynamo_timed)": torch._dynamo.utils.dynamo_timed marks each phase so.
+bool host_name_compiles(struct str name)
+{
+    struct str end = STR(" (dynamo_timed)");
+    return name.len > end.len &&
+           str_equal((struct str){name.at + name.len - end.len, end.len}, end);
+}
+
 static unsigned traits_of_other(struct str name)
 {
+    if (host_name_compiles(name))
+        return 1u << HOST_COMPILE;
     if (loader_names_have(name))
         return 1u << HOST_LOADING;
     if (str_starts_with(name, STR("nn.Module: ")))
@@ -132,5 +143,6 @@ unsigned host_traits_of(struct host_traits *traits, uint32_t event)
         return 1u << HOST_COLD;
     if (call && traits->waiting_count && is_waiting(traits, event))
         return 1u << HOST_SYNC;
-    return traits->memo[name] & (call ? CALL_BITS : OTHER_BITS);
+    unsigned bits = traits->memo[name] & (call ? CALL_BITS : OTHER_BITS);
+    return bits >> HOST_COMPILE & 1 && traits->compiles_once ? 1u << HOST_COLD : bits;
 }

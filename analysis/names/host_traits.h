@@ -17,6 +17,7 @@ enum host_trait {
     HOST_COLD,        // a call that loads code or creates a context or stream
     HOST_OPERATOR,    // an operator of a library, "aten::mm"
     HOST_MODULE,      // a Python frame of an nn.Module
+    HOST_COMPILE,     // a range in which torch.compile compiles
     HOST_TRAIT_COUNT
 };
 
@@ -29,11 +30,15 @@ struct host_traits {
     uint32_t cold_count;
     const uint32_t *waiting; // calls that wait whatever their name (awaited_copies.h), ascending
     uint32_t waiting_count;
+    bool compiles_once; // compilations are cold starts (cold_starts.h)
 };
 
 MUST_CHECK bool host_traits_make(struct host_traits *traits, const struct trace *trace,
                                  struct budget *budget, struct err *err);
 void host_traits_free(struct host_traits *traits);
+
+// Whether a range is of a compilation, by its name.
+bool host_name_compiles(struct str name);
 
 // Bit set of 1 << enum host_trait of a host event.
 unsigned host_traits_of(struct host_traits *traits, uint32_t event);

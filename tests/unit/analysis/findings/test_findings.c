@@ -104,7 +104,8 @@ static void starvation_is_split_by_what_the_host_did(void **state)
          "workers"},
         {EVENT_RUNTIME, "cudaStreamSynchronize", "starved_sync", ".item()"},
         {EVENT_RUNTIME, "cudaMalloc", "starved_allocator", "empty_cache"},
-        {EVENT_CPU_OP, "aten::add", "launch_bound", "torch.compile"},
+        {EVENT_CPU_OP, "aten::add", "launch_bound", "1 ms or more"},
+        {EVENT_ANNOTATION, "_compile.compile_inner (dynamo_timed)", "launch_bound", "TORCH_LOGS"},
         {EVENT_ANNOTATION, "gloo:all_reduce", "host_collectives", "nccl"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -302,6 +303,8 @@ static void many_kernels_under_ten_microseconds_are_found(void **state)
     hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "tiny_kernels"), 20 * 20 * US);
     assert_true(evidence_has(&hand, "tiny_kernels", "waits 0.300 ms directly before them"));
+    size_t row = hand_find(&hand, "findings", "rule", "launch_bound");
+    assert_non_null(strstr(hand_word(&hand, "findings", row, "advice"), "torch.compile"));
     hand_end(&hand);
 }
 
