@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about steps that take longer than most: at regular intervals, or now and then.
 #include "analysis/findings/findings.h"
+#include "analysis/facts/marked_step.h"
 #include "analysis/facts/steps.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
@@ -16,6 +17,7 @@ struct slow_steps {
     uint32_t spacing;            // of slow steps among steady ones, 0 if it differs
     double *factors;             // per step and bar: share of the part above the usual
     double events, usual_events; // device events of a slow step, of another one
+    bool updates;                // the slow steps are those with an optimizer
 };
 
 // Without unrecorded time and one-off events.
@@ -118,6 +120,28 @@ static void count_events(struct slow_steps *all, const struct finding_case *the_
     all->usual_events /= (double)(the_case->steps - all->count);
 }
 
+// With gradient accumulation each step is a micro-batch, and some update the parameters.
+static bool find_updates(struct slow_steps *all, struct arena *arena, struct err *err)
+{
+    const struct facts *facts = all->facts;
+    const struct trace *trace = facts->trace;
+    bool *updates = arena_array(arena, facts->step_count, sizeof *updates, err);
+    if (!updates)
+        return false;
+    for (uint32_t e = 0; all->count && e < trace->event_count; e++) {
+        if (trace->kind[e] != EVENT_ANNOTATION ||
+            !str_starts_with(trace_text(trace, trace->name[e]), STR("Optimizer.step#")))
+            continue;
+        uint32_t step = marked_step_at(facts, trace->begin_ns[e]);
+        if (step != FACTS_NONE)
+            updates[step] = true;
+    }
+    all->updates = all->count > 0;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        all->updates &= !facts->steps[s].steady || updates[s] == is_slow(all, s);
+    return true;
+}
+
 static bool measure(const struct finding_case *the_case, struct slow_steps **measured,
                     struct err *err)
 {
@@ -137,7 +161,7 @@ static bool measure(const struct finding_case *the_case, struct slow_steps **mea
     find_usual(all, values);
     find_slow(all);
     count_events(all, the_case);
-    return true;
+    return find_updates(all, arena, err);
 }
 
 // The step in which an atom started, FACTS_NONE outside all steps.
@@ -245,7 +269,8 @@ static bool check_periodic(const struct finding_case *the_case, bool *fires,
         return false;
     finding->cost_ns = all->excess_ns / the_case->steps;
     finding->of_all = true;
-    *fires = all->spacing && findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE);
+    *fires = all->spacing && !all->updates &&
+             findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE);
     if (!*fires)
         return true;
     finding->confidence = all->count > FINDING_PERIODIC_STEPS ? "high" : "medium";
@@ -267,10 +292,11 @@ const struct finding_rule finding_periodic_steps = {
     .method = "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 "
               "median absolute deviations; here 3 or more are evenly spaced. Cost: their time "
               "beyond the median, spread over all steady steps; reported from 1 % of the step. "
-              "Where the slow "
-              "ones run 1.3 times the device events of the others, they have more work.",
-    .false_alarms = "With gradient accumulation, steps that update the parameters have more to "
-                    "do.",
+              "Where the slow ones run 1.3 times the device events of the others, they have more "
+              "work. Silent where the slow ones are those with an optimizer, as with gradient "
+              "accumulation.",
+    .false_alarms = "Work that belongs to every few steps, such as an update of parameters by an "
+                    "optimizer that is not recorded.",
     .check = check_periodic,
 };
 
@@ -285,7 +311,7 @@ static bool check_unstable(const struct finding_case *the_case, bool *fires,
     double ratio = (double)all->p95_ns / (double)(all->median_ns ? all->median_ns : 1);
     finding->cost_ns = all->excess_ns / the_case->steps;
     finding->of_all = true;
-    *fires = all->count > 0 && !all->spacing && finding->cost_ns > 0 &&
+    *fires = all->count > 0 && !all->spacing && !all->updates && finding->cost_ns > 0 &&
              (ratio >= FINDING_UNSTABLE_RATIO ||
               findings_costs(the_case, finding->cost_ns, FINDING_SLOW_STEPS_SHARE));
     if (!*fires)
@@ -310,7 +336,8 @@ const struct finding_rule finding_unstable_steps = {
         "Slow steps are longer than the median of the steady steps by 8 % and by 3 x 1.4826 median "
         "absolute deviations. Cost: their time beyond the median, spread over all steady steps; "
         "reported when the 95th percentile is 1.1 times the median or they cost 1 % of the step. "
-        "Where the slow ones run 1.3 times the device events of the others, they have more work.",
+        "Where the slow ones run 1.3 times the device events of the others, they have more work. "
+        "Silent where the slow ones are those with an optimizer, as with gradient accumulation.",
     .false_alarms = "Inputs of varying lengths, and recordings of few steps.",
     .check = check_unstable,
 };

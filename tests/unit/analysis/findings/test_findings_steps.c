@@ -159,6 +159,34 @@ static void an_evaluation_takes_no_time_from_other_findings(void **state)
     hand_end(&busy.hand);
 }
 
+// Every third step is longer; those with an optimizer are these, or all.
+static void steps_that_update_parameters_are_not_slow(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        struct busy busy;
+        busy_begin(&busy);
+        for (int i = 0; i < 13; i++) {
+            int64_t mark_ns = busy_step_begin(&busy);
+            busy_run(&busy,
+                     (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 10 * MS});
+            int64_t begin_ns = busy.host_ns;
+            if (i % 3 == 0)
+                busy_run(&busy, (struct busy_work){.op = "aten::_fused_adamw_",
+                                                   .kernel = "FusedOptimizerTensorList",
+                                                   .dur_ns = 4 * MS});
+            if (all || i % 3 == 0)
+                busy_host(&busy, EVENT_ANNOTATION, "Optimizer.step#AdamW.step", begin_ns,
+                          busy.host_ns - begin_ns);
+            busy_step_end(&busy, mark_ns, i);
+        }
+        hand_analyze(&busy.hand);
+        assert_int_equal(has_finding(&busy.hand, "periodic_slow_steps"), all);
+        assert_int_equal(hand_rows(&busy.hand, "findings"), all);
+        hand_end(&busy.hand);
+    }
+}
+
 // The host compiles for 4 ms before the work of some steps.
 static void compilation_is_a_cold_start_unless_most_steps_have_it(void **state)
 {
@@ -578,6 +606,7 @@ int main(void)
         cmocka_unit_test(steps_that_jitter_are_not_slow),
         cmocka_unit_test(what_slows_steps_down_is_counted_once),
         cmocka_unit_test(an_evaluation_takes_no_time_from_other_findings),
+        cmocka_unit_test(steps_that_update_parameters_are_not_slow),
         cmocka_unit_test(compilation_is_a_cold_start_unless_most_steps_have_it),
         cmocka_unit_test(one_odd_step_does_not_stand_for_all),
         cmocka_unit_test(what_comes_again_and_again_is_part_of_the_typical_step),
