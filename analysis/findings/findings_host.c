@@ -2,6 +2,7 @@
 // Rules about a device that waits for the host, one for each thing the host may be busy with.
 #include "analysis/findings/findings.h"
 #include "analysis/names/host_traits.h"
+#include "analysis/trace/platform.h"
 
 #include <stdio.h>
 
@@ -45,6 +46,36 @@ static void add_wait(void *context, const struct atom *atom)
     waits->total_ns += atom->ns;
     if (atom->ns > waits->longest.ns)
         waits->longest = *atom;
+}
+
+// Some of those waits.
+struct kind_of_waits {
+    const struct waits *all;
+    bool (*is)(struct str host, int64_t ns);
+    int64_t total_ns, ns;
+};
+
+static void add_of_kind(void *context, const struct atom *atom)
+{
+    struct kind_of_waits *kind = context;
+    const struct facts *facts = kind->all->facts;
+    if (!is_among(facts, kind->all->causes, atom->gap))
+        return;
+    uint32_t event = atom->gap->host_event;
+    struct str host =
+        event == FACTS_NONE ? STR("") : trace_text(facts->trace, facts->trace->name[event]);
+    kind->total_ns += atom->ns;
+    kind->ns += kind->is(host, atom->ns) ? atom->ns : 0;
+}
+
+// Whether most of the time of these waits is of a kind, by what the host was in and how long.
+static bool are_mostly(const struct finding_case *the_case, const struct causes *causes,
+                       bool (*is)(struct str host, int64_t ns))
+{
+    const struct waits all = {.facts = the_case->facts, .causes = causes};
+    struct kind_of_waits kind = {.all = &all, .is = is};
+    findings_visit_gaps(the_case, add_of_kind, &kind);
+    return 2 * kind.ns > kind.total_ns;
 }
 
 // A host that took no time would do its collectives in no time, too. Recording takes time of the
@@ -214,12 +245,33 @@ const struct finding_rule finding_sync = {
     .check = check_sync,
 };
 
+// "cudaHostAlloc", "cudaMallocHost", "hipHostMalloc".
+static bool is_pinning(struct str host, int64_t ns)
+{
+    (void)ns;
+    return str_find(host, STR("Host")) != SIZE_MAX;
+}
+
 static bool check_allocator(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
 {
     static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory",
                                             false, NULL};
-    return check_causes(the_case, &allocator, fires, finding, err);
+    static const struct causes pinning = {
+        IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates pinned memory of the host", false,
+        "Allocate the buffers once and use them again, let the data loader pin the batches "
+        "(pin_memory=True), and do not call pin_memory() in the loop."};
+    static const struct causes of_rocm = {
+        IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory", false,
+        "Keep shapes constant or padded, leave memory headroom and do not call empty_cache() in "
+        "the loop. Only new versions of PyTorch have expandable_segments on ROCm: try it in a "
+        "short job first."};
+    const char *flavour = platform_flavour(the_case->facts);
+    bool rocm = flavour && strcmp(flavour, "rocm") == 0;
+    const struct causes *causes = are_mostly(the_case, &allocator, is_pinning) ? &pinning
+                                  : rocm                                       ? &of_rocm
+                                                                               : &allocator;
+    return check_causes(the_case, causes, fires, finding, err);
 }
 
 const struct finding_rule finding_allocator = {
@@ -234,24 +286,16 @@ const struct finding_rule finding_allocator = {
     .check = check_allocator,
 };
 
-// Waits to launch: all, those of a compilation, and others that are long.
-struct launch_waits {
-    const struct facts *facts;
-    int64_t total_ns, compiling_ns, long_ns;
-};
-
-static void add_launch_wait(void *context, const struct atom *atom)
+static bool is_compiling(struct str host, int64_t ns)
 {
-    struct launch_waits *waits = context;
-    const struct trace *trace = waits->facts->trace;
-    uint32_t host = atom->gap->host_event;
-    if (!is_among(waits->facts, &launching, atom->gap))
-        return;
-    waits->total_ns += atom->ns;
-    if (host != FACTS_NONE && host_name_compiles(trace_text(trace, trace->name[host])))
-        waits->compiling_ns += atom->ns;
-    else if (atom->ns >= FINDING_LONG_WAIT_NS)
-        waits->long_ns += atom->ns;
+    (void)ns;
+    return host_name_compiles(host);
+}
+
+static bool is_long(struct str host, int64_t ns)
+{
+    (void)host;
+    return ns >= FINDING_LONG_WAIT_NS;
 }
 
 static bool check_launching(const struct finding_case *the_case, bool *fires,
@@ -261,21 +305,16 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "compiles", true,
         "Record later if this is the first time; otherwise shapes or Python values change, for "
         "which the code is compiled anew: TORCH_LOGS=recompiles says which. Use "
-        "torch._dynamo.mark_dynamic, pad to a few sizes, and pass no changing numbers."};
+        "torch._dynamo.mark_dynamic, pad to a few sizes, and pass no numbers that change."};
     static const struct causes working = {
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "runs Python and operators, or launches", true,
         "Most of it is in waits of 1 ms or more, in which the host does something else than "
         "launch: see in the timeline what that is. Move it to the device, to another thread, or "
         "behind work that is already queued."};
-    struct launch_waits waits = {.facts = the_case->facts};
-    findings_visit_gaps(the_case, add_launch_wait, &waits);
-    bool compiles = 2 * waits.compiling_ns > waits.total_ns;
-    bool works = 2 * waits.long_ns > waits.total_ns;
-    return check_causes(the_case,
-                        compiles ? &compiling
-                        : works  ? &working
-                                 : &launching,
-                        fires, finding, err);
+    const struct causes *causes = are_mostly(the_case, &launching, is_compiling) ? &compiling
+                                  : are_mostly(the_case, &launching, is_long)    ? &working
+                                                                                 : &launching;
+    return check_causes(the_case, causes, fires, finding, err);
 }
 
 const struct finding_rule finding_launch_bound = {

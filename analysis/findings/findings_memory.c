@@ -230,8 +230,9 @@ const struct finding_rule finding_memory_fragmentation = {
     .name = "memory_fragmentation",
     .why = "The allocator holds blocks that current allocations do not fit into, so memory runs "
            "out earlier than necessary.",
-    .advice = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (PYTORCH_HIP_ALLOC_CONF on ROCm); "
-              "fewer distinct sizes, for example by padding sequence lengths.",
+    .advice = "Fewer distinct sizes, for example by padding sequence lengths; "
+              "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True (on ROCm only new versions of "
+              "PyTorch have it: try it in a short job first).",
     .method = "Reserved minus allocated memory at the allocation peak; reported from 20 % of "
               "reserved and 1 GB.",
     .false_alarms =

@@ -83,9 +83,13 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
 // The host does something from 5 ms to 8 ms; the device waits for it from 6 ms to 9 ms.
 static void starve(struct hand *hand, enum event_kind kind, const char *name)
 {
+    const char *launch = strncmp(name, "hip", 3) == 0 ? "hipLaunchKernel" : "cudaLaunchKernel";
+    struct hand_event work = {.kind = EVENT_KERNEL, .name = "sgemm", .row = 7, .dur_ns = 6 * MS};
     hand_begin(hand);
-    add_gemm(hand, 0, 6 * MS, -MS);
-    add_gemm(hand, 9 * MS, MS, 8 * MS);
+    add_work(hand, work, launch, -MS);
+    work.begin_ns = 9 * MS;
+    work.dur_ns = MS;
+    add_work(hand, work, launch, 8 * MS);
     hand_add(
         hand,
         (struct hand_event){
@@ -103,7 +107,9 @@ static void starvation_is_split_by_what_the_host_did(void **state)
         {EVENT_ANNOTATION, "enumerate(DataLoader)#Iter.__next__", "starved_data_loading",
          "workers"},
         {EVENT_RUNTIME, "cudaStreamSynchronize", "starved_sync", ".item()"},
-        {EVENT_RUNTIME, "cudaMalloc", "starved_allocator", "empty_cache"},
+        {EVENT_RUNTIME, "cudaMalloc", "starved_allocator", "set PYTORCH_CUDA_ALLOC_CONF"},
+        {EVENT_RUNTIME, "cudaHostAlloc", "starved_allocator", "pin_memory"},
+        {EVENT_RUNTIME, "hipMalloc", "starved_allocator", "Only new versions"},
         {EVENT_CPU_OP, "aten::add", "launch_bound", "1 ms or more"},
         {EVENT_ANNOTATION, "_compile.compile_inner (dynamo_timed)", "launch_bound", "TORCH_LOGS"},
         {EVENT_ANNOTATION, "gloo:all_reduce", "host_collectives", "nccl"},
