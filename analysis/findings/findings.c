@@ -112,10 +112,13 @@ static bool run_check(void *context, struct err *err)
     struct check *check = context;
     if (!check->rule->check(&check->the_case, &check->fires, &check->finding, err))
         return false;
-    if (check->fires)
-        return findings_tell_odd(&check->the_case, &check->finding, err);
-    arena_free(&check->arena);
-    return true;
+    if (!check->fires) {
+        arena_free(&check->arena);
+        return true;
+    }
+    if (check->rule->advice_jax && check->the_case.facts->trace->job.recorder == RECORDER_XLA)
+        check->finding.advice = check->rule->advice_jax;
+    return findings_tell_odd(&check->the_case, &check->finding, err);
 }
 
 static bool keep(const struct finding_case *the_case, struct check *check, struct found *found,

@@ -74,8 +74,9 @@ struct finding_cost {
 struct finding_rule {
     const char *name;
     const char *why, *advice, *method, *false_alarms;
-    const char *change; // ready-made one of analysis/replay that undoes it, NULL: none
-    bool reads_found;   // looks at what the rules above it found; else `found` is empty
+    const char *advice_jax; // instead of any other in JAX's recordings; NULL: none
+    const char *change;     // ready-made one of analysis/replay that undoes it, NULL: none
+    bool reads_found;       // looks at what the rules above it found; else `found` is empty
     // Sets *fires and, if it does, *finding, which is zeroed before.
     bool (*check)(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);

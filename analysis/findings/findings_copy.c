@@ -182,6 +182,9 @@ const struct finding_rule finding_blocking_copies = {
               ".to(), the next batch on a separate stream during compute of this one. Copies to "
               "the host (.item(), .cpu(), printing a loss): fewer of them, or to pinned memory "
               "with non_blocking=True, read one step later.",
+    .advice_jax = "Copies to the device: jax.device_put of the next batch during compute of this "
+                  "one. Copies to the host (float(loss), np.asarray, printing): fewer of them, or "
+                  "start them by copy_to_host_async() and read them one step later.",
     .method =
         "Exposed time of copies that are pageable or whose call waits for them, plus the waits for "
         "the host directly after them, per steady step: at most as long as the copy blocked the "

@@ -220,6 +220,9 @@ const struct finding_rule finding_data_loading = {
     .why = "The device was idle because the next batch was not ready when the host asked for it.",
     .advice = "Use more and persistent loader workers, pinned memory and deeper prefetch; move "
               "preprocessing to the device or out of the loop.",
+    .advice_jax = "Load in other processes and ahead (grain, or tf.data with prefetch), put the "
+                  "next batch on the device by jax.device_put while this one is computed, and move "
+                  "preprocessing into the jitted step or out of the loop.",
     .method = STARVED_METHOD("data_loading"),
     .false_alarms = "The first batch of an epoch starts the workers, which weighs too much in a "
                     "recording of few steps.",
@@ -325,6 +328,9 @@ const struct finding_rule finding_launch_bound = {
     .advice =
         "Reduce host work per launch: torch.compile, CUDA graphs, larger batches, fused or foreach "
         "operators; the idle gaps table shows what the host does in the longest gaps.",
+    .advice_jax = "Put the whole step under jax.jit, several steps in one call by jax.lax.scan if "
+                  "they are short, and let the loop run ahead: no float(loss), print or "
+                  "block_until_ready() in each step. The idle gaps table shows the longest waits.",
     .method = STARVED_METHOD("host_compute and launch_overhead"),
     .false_alarms = STARVED_ALARMS,
     .check = check_launching,
@@ -419,6 +425,9 @@ const struct finding_rule finding_no_graphs = {
     .advice = "torch.compile(mode=\"reduce-overhead\"), torch.cuda.make_graphed_callables or "
               "torch.cuda.graph around the step, with static shapes and without "
               "synchronization inside.",
+    .advice_jax =
+        "Put the whole step under one jax.jit, and several steps in one call by jax.lax.scan; XLA "
+        "replays parts as graphs (--xla_gpu_enable_command_buffer in XLA_FLAGS).",
     .method = "Waits caused by host_compute and launch_overhead before device events, at most "
               "100 us of each, per steady step; reported from 10 % of the step when 3 or more "
               "steady steps launch equally many device events, 50 or more, and under 10 % of them "

@@ -151,6 +151,9 @@ const struct finding_rule finding_gemm_precision = {
            "the bytes; other products of this job already run in 16 bits.",
     .advice = "Put them under torch.autocast, or cast weights and inputs; where fp32 is required, "
               "allow tf32: torch.set_float32_matmul_precision(\"high\").",
+    .advice_jax = "Cast weights and inputs (the dtype of Flax's layers), or compute with "
+                  "precision=\"BF16_BF16_F32\"; where fp32 is required, allow tf32: "
+                  "jax.default_matmul_precision(\"tensorfloat32\").",
     .method =
         "Owned time of products in fp32, tf32 or fp64 per steady step, times 1 - roofline time in "
         "16 bits / roofline time as they ran (one half when shapes or peaks are unknown); reported "
@@ -203,6 +206,9 @@ const struct finding_rule finding_fp32_simt = {
            "an A100 at 19.5 TFLOP/s instead of 156.",
     .advice = "If fp32 was not meant, train under torch.autocast in bf16; if 10 bits of mantissa "
               "are enough for products, allow tf32: torch.set_float32_matmul_precision(\"high\").",
+    .advice_jax = "If fp32 was not meant, compute in bf16 (the dtype of Flax's layers); if 10 bits "
+                  "of mantissa are enough for products, allow tf32: "
+                  "jax.default_matmul_precision(\"tensorfloat32\"), and no precision=HIGHEST.",
     .method =
         "Owned time of fp32 products by kernels whose names say that they use no tensor cores "
         "(sgemm, simt, ffma), per steady step, times 1 - roofline time in tf32 / in fp32 (one "

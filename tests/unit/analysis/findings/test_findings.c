@@ -125,6 +125,21 @@ static void starvation_is_split_by_what_the_host_did(void **state)
     }
 }
 
+static void jax_is_given_its_own_words(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 6 * MS, -MS);
+    add_gemm(&hand, 9 * MS, MS, 8 * MS);
+    hand_seal(&hand);
+    hand.trace->job.recorder = RECORDER_XLA;
+    assert_true(analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+    assert_int_equal(cost_of(&hand, "launch_bound"), 3 * MS);
+    assert_non_null(strstr(hand_word(&hand, "findings", 0, "advice"), "jax.jit"));
+    hand_end(&hand);
+}
+
 static void add_host(struct hand *hand, enum event_kind kind, const char *name, int64_t begin_ns,
                      int64_t correlation)
 {
@@ -729,6 +744,7 @@ int main(void)
         cmocka_unit_test(a_busy_device_gives_no_findings),
         cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
         cmocka_unit_test(starvation_is_split_by_what_the_host_did),
+        cmocka_unit_test(jax_is_given_its_own_words),
         cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
