@@ -2,6 +2,7 @@
 // The rule about calls that wait for the device so often that it never has work queued: each is
 // short, as the device is idle by then, so time in the calls does not show what they cost.
 #include "analysis/findings/findings.h"
+#include "analysis/facts/awaited_copies.h"
 #include "analysis/facts/host_stack.h"
 #include "analysis/names/host_traits.h"
 #include "ingest/base/search.h"
@@ -12,7 +13,8 @@ struct syncs {
     bool *waited;     // per launch: made for a synchronizing call, or the first one after it
     uint32_t *counts; // per string: calls in steady steps by operators or, without one, by calls
     int64_t count, call_ns;
-    str_id most; // by which most are made
+    str_id most;        // by which most are made
+    uint32_t copied_by; // the operator whose copy was the last such call, or FACTS_NONE
 };
 
 static uint32_t first_launch_from(const struct facts *facts, uint32_t event)
@@ -61,10 +63,17 @@ static str_id name_of(const struct trace *trace, uint32_t call, uint32_t op, uin
     return trace->name[inner && caller != FACTS_NONE ? caller : op];
 }
 
-static void add_call(struct syncs *syncs, uint32_t call, str_id name)
+// Reading a value is one call: the copy that waits, and the wait for it that follows.
+static void add_call(struct syncs *syncs, uint32_t call, uint32_t op, str_id name)
 {
+    const struct trace *trace = syncs->facts->trace;
+    bool copies = str_find(trace_text(trace, trace->name[call]), STR("Memcpy")) != SIZE_MAX;
+    bool follows = !copies && op != FACTS_NONE && op == syncs->copied_by;
+    syncs->copied_by = copies ? op : FACTS_NONE;
+    syncs->call_ns += trace->dur_ns[call];
+    if (follows)
+        return;
     syncs->count++;
-    syncs->call_ns += syncs->facts->trace->dur_ns[call];
     syncs->counts[name]++;
     if (!syncs->most || syncs->counts[name] > syncs->counts[syncs->most])
         syncs->most = name;
@@ -91,7 +100,7 @@ static bool find_on(struct syncs *syncs, const struct track *track, struct host_
         struct around around = look_around(syncs->facts, track, event);
         if (!is_steady(syncs->facts, around))
             continue;
-        add_call(syncs, event,
+        add_call(syncs, event, parent,
                  name_of(trace, event, parent, parent == last_op ? caller : FACTS_NONE));
         mark_launches(syncs, around, parent);
     }
@@ -114,13 +123,13 @@ static bool measure(const struct finding_case *the_case, struct syncs *syncs, st
 {
     const struct facts *facts = the_case->facts;
     struct arena *arena = the_case->arena;
-    *syncs = (struct syncs){.facts = facts};
+    *syncs = (struct syncs){.facts = facts, .copied_by = FACTS_NONE};
     syncs->waited = arena_array(arena, (size_t)facts->launch_count + 1, sizeof(bool), err);
     syncs->counts = arena_array(arena, facts->trace->strings.count, sizeof(uint32_t), err);
     if (!syncs->waited || !syncs->counts ||
         !host_traits_make(&syncs->traits, facts->trace, facts->budget, err))
         return false;
-    bool ok = find_all(syncs, err);
+    bool ok = awaited_copies_find(facts, arena, &syncs->traits, err) && find_all(syncs, err);
     host_traits_free(&syncs->traits);
     return ok;
 }

@@ -10,6 +10,32 @@
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
+// One kernel or copy and the call that launched it, which returns at once.
+static inline void add_work(struct hand *hand, struct hand_event work, const char *call,
+                            int64_t launch_ns)
+{
+    work.correlation = 1 + work.begin_ns;
+    hand_add(hand, work);
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = call,
+                                       .begin_ns = launch_ns,
+                                       .dur_ns = US,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = work.correlation});
+}
+
+static inline void add_gemm(struct hand *hand, int64_t begin_ns, int64_t dur_ns, int64_t launch_ns)
+{
+    add_work(hand,
+             (struct hand_event){.kind = EVENT_KERNEL,
+                                 .name = "sgemm",
+                                 .row = 7,
+                                 .begin_ns = begin_ns,
+                                 .dur_ns = dur_ns},
+             "cudaLaunchKernel", launch_ns);
+}
+
 // A trace of back-to-back device events, launched long before they start.
 struct busy {
     struct hand hand;
@@ -132,6 +158,12 @@ static inline const char *finding_word(const struct hand *hand, const char *rule
                                        const char *column)
 {
     return hand_word(hand, "findings", finding_row(hand, rule), column);
+}
+
+static inline bool evidence_has(const struct hand *hand, const char *rule, const char *words)
+{
+    size_t row = hand_find(hand, "findings", "rule", rule);
+    return strstr(hand_word(hand, "findings", row, "evidence"), words) != NULL;
 }
 
 // Equal up to rounding down for each device event.

@@ -1,55 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each rule finds its planted case with the right cost, and a busy device gives no findings.
-#include "tests/unit/hand_trace.h"
-
-#include <stdio.h>
-
-#define US INT64_C(1000)
-#define MS INT64_C(1000000)
-
-// One kernel or copy and the call that launched it, which returns at once.
-static void add_work(struct hand *hand, struct hand_event work, const char *call, int64_t launch_ns)
-{
-    work.correlation = 1 + work.begin_ns;
-    hand_add(hand, work);
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = call,
-                                       .begin_ns = launch_ns,
-                                       .dur_ns = US,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = work.correlation});
-}
-
-static void add_gemm(struct hand *hand, int64_t begin_ns, int64_t dur_ns, int64_t launch_ns)
-{
-    add_work(hand,
-             (struct hand_event){.kind = EVENT_KERNEL,
-                                 .name = "sgemm",
-                                 .row = 7,
-                                 .begin_ns = begin_ns,
-                                 .dur_ns = dur_ns},
-             "cudaLaunchKernel", launch_ns);
-}
-
-static bool has_finding(const struct hand *hand, const char *rule)
-{
-    for (size_t i = 0; i < hand_rows(hand, "findings"); i++)
-        if (strcmp(hand_word(hand, "findings", i, "rule"), rule) == 0)
-            return true;
-    return false;
-}
-
-static bool evidence_has(const struct hand *hand, const char *rule, const char *words)
-{
-    size_t row = hand_find(hand, "findings", "rule", rule);
-    return strstr(hand_word(hand, "findings", row, "evidence"), words) != NULL;
-}
-
-static int64_t cost_of(const struct hand *hand, const char *rule)
-{
-    return hand_i64(hand, "findings", hand_find(hand, "findings", "rule", rule), "cost_ns");
-}
+#include "tests/unit/findings_hand.h"
 
 static void a_busy_device_gives_no_findings(void **state)
 {
@@ -130,11 +81,10 @@ static void jax_is_given_its_own_words(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
+    trace_builder_recorder(hand.builder, RECORDER_XLA);
     add_gemm(&hand, 0, 6 * MS, -MS);
     add_gemm(&hand, 9 * MS, MS, 8 * MS);
-    hand_seal(&hand);
-    hand.trace->job.recorder = RECORDER_XLA;
-    assert_true(analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "launch_bound"), 3 * MS);
     assert_non_null(strstr(hand_word(&hand, "findings", 0, "advice"), "jax.jit"));
     hand_end(&hand);
@@ -183,6 +133,49 @@ static void calls_that_wait_often_are_found_though_each_is_short(void **state)
             // 37 us before each copy (the first: 37) and 24 after it.
             assert_int_equal(cost_of(&hand, "frequent_syncs"), 6 * (37 + 24) * US);
         }
+        hand_end(&hand);
+    }
+}
+
+// Values read from pageable memory, by calls of 40 us, with and without a wait for the stream.
+static void copies_that_wait_are_synchronizing_calls(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_gemm(&hand, 0, 20 * US, -MS);
+        for (int64_t i = 0; i < 6; i++) {
+            int64_t now_ns = (200 * i + 20) * US;
+            hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                                .name = "aten::_local_scalar_dense",
+                                                .begin_ns = now_ns,
+                                                .dur_ns = 60 * US,
+                                                .pid = 1,
+                                                .row = 1});
+            hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                                .name = "cudaMemcpyAsync",
+                                                .begin_ns = now_ns + US,
+                                                .dur_ns = 40 * US,
+                                                .pid = 1,
+                                                .row = 1,
+                                                .correlation = 1000 * MS + i});
+            hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                                .name = "Memcpy DtoH (Device -> Pageable)",
+                                                .begin_ns = now_ns + 30 * US,
+                                                .dur_ns = US,
+                                                .row = 7,
+                                                .correlation = 1000 * MS + i});
+            if (waits)
+                add_host(&hand, EVENT_RUNTIME, "cudaStreamSynchronize", now_ns + 45 * US, 0);
+            add_gemm(&hand, now_ns + 80 * US, 100 * US, now_ns + 70 * US);
+        }
+        hand_analyze(&hand);
+        size_t row = hand_find(&hand, "findings", "rule", "frequent_syncs");
+        assert_non_null(strstr(hand_word(&hand, "findings", row, "title"),
+                               "6 synchronizing calls in the recording"));
+        assert_true(evidence_has(&hand, "frequent_syncs",
+                                 waits ? "a call takes 44.0 us" : "a call takes 40.0 us"));
         hand_end(&hand);
     }
 }
@@ -453,130 +446,6 @@ static void devices_that_take_turns_are_found(void **state)
     hand_end(&hand);
 }
 
-// A copy or memset from 10 to 11 ms, and its call from 9 ms on.
-static void add_copy(struct hand *hand, const char *name, const char *call, int64_t call_ns)
-{
-    bool sets = strstr(name, "Memset") != NULL;
-    hand_add(hand, (struct hand_event){.kind = sets ? EVENT_MEMSET : EVENT_MEMCPY,
-                                       .name = name,
-                                       .row = 7,
-                                       .begin_ns = 10 * MS,
-                                       .dur_ns = MS,
-                                       .bytes = 1000,
-                                       .correlation = 1 + 10 * MS});
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = call,
-                                       .begin_ns = 9 * MS,
-                                       .dur_ns = call_ns,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = 1 + 10 * MS});
-}
-
-static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *copy, *call;
-        int64_t call_ns, wait_ns;
-    } cases[] = {
-        {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", US, US}, // staged
-        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS, 100 * US},
-        {"CopyHostToDevice", "hipMemcpyWithStream", 2 * MS, 100 * US},
-        {"Memcpy DtoH (Device -> Host)", "hipMemcpyWithStream", 2 * MS - US, 100 * US}, // clocks
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hand hand;
-        hand_begin(&hand);
-        add_gemm(&hand, 0, 10 * MS, -MS);
-        add_copy(&hand, cases[i].copy, cases[i].call, cases[i].call_ns);
-        add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms after the copy
-        hand_analyze(&hand);
-        assert_int_equal(cost_of(&hand, "blocking_copies"), MS + cases[i].wait_ns);
-        assert_true(evidence_has(&hand, "blocking_copies", "1 blocking copy in the recording ("));
-        hand_end(&hand);
-    }
-}
-
-// CASES.md, "A copy that waits for its batch". The host prepares a batch for 8 ms, copies it for
-// 1 ms, and launches 60 us later.
-static void what_the_host_does_before_a_copy_is_not_the_copys(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *range, *rule;
-    } cases[] = {{"aten::sort", "launch_bound"}, {"load_batch", "starved_data_loading"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hand hand;
-        hand_begin(&hand);
-        add_gemm(&hand, 0, 2 * MS, -MS);
-        hand_add(&hand, (struct hand_event){.kind = i ? EVENT_ANNOTATION : EVENT_CPU_OP,
-                                            .name = cases[i].range,
-                                            .begin_ns = MS,
-                                            .dur_ns = 8 * MS - 10 * US,
-                                            .pid = 1,
-                                            .row = 1});
-        add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS); // from 9 to 11
-        add_gemm(&hand, 11 * MS + 60 * US, 30 * MS, 11 * MS + 50 * US);
-        hand_analyze(&hand);
-        assert_int_equal(cost_of(&hand, "blocking_copies"), MS + 60 * US);
-        // From 2 ms to 10 ms, the last of which is the call that copies.
-        size_t row = hand_find(&hand, "findings", "rule", cases[i].rule);
-        assert_int_equal(hand_i64(&hand, "findings", row, "cost_ns"), 8 * MS + (i ? 0 : 60 * US));
-        assert_int_equal(hand_i64(&hand, "findings", row, "own_cost_ns"),
-                         8 * MS + (i ? 0 : 60 * US));
-        hand_end(&hand);
-    }
-}
-
-static void copies_that_do_not_block_are_not_found(void **state)
-{
-    (void)state;
-    static const char *const cases[][2] = {
-        {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync"},
-        {"Memcpy DtoD (Device -> Device)", "cudaMemcpyAsync"},
-        {"Memset (Device)", "cudaMemset"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hand hand;
-        hand_begin(&hand);
-        add_gemm(&hand, 0, 10 * MS, -MS);
-        add_copy(&hand, cases[i][0], cases[i][1], 2 * MS);
-        add_gemm(&hand, 13 * MS, MS, 12 * MS);
-        hand_analyze(&hand);
-        assert_false(has_finding(&hand, "blocking_copies"));
-        bool sets = strstr(cases[i][0], "Memset") != NULL;
-        assert_int_equal(has_finding(&hand, "exposed_copies"), !sets);
-        hand_end(&hand);
-    }
-}
-
-// Two copies of 3 ms, of which compute hides 2 ms of the first.
-static void copies_that_nothing_hides_are_found(void **state)
-{
-    (void)state;
-    struct hand hand;
-    hand_begin(&hand);
-    add_gemm(&hand, 0, 10 * MS, -MS);
-    for (int i = 0; i < 2; i++)
-        add_work(&hand,
-                 (struct hand_event){.kind = EVENT_MEMCPY,
-                                     .name = "Memcpy HtoD (Pinned -> Device)",
-                                     .row = 8,
-                                     .begin_ns = (8 + 3 * i) * MS,
-                                     .dur_ns = 3 * MS,
-                                     .bytes = 75000000},
-                 "cudaMemcpyAsync", -MS);
-    add_gemm(&hand, 14 * MS, 10 * MS, -MS);
-    hand_analyze(&hand);
-    assert_int_equal(hand_rows(&hand, "findings"), 1);
-    assert_int_equal(cost_of(&hand, "exposed_copies"), 4 * MS);
-    assert_true(evidence_has(&hand, "exposed_copies",
-                             "to the device: 4.00 ms exposed, 150,000,000 bytes in the recording "
-                             "at 25.0 GB/s"));
-    hand_end(&hand);
-}
-
 // --- memory --------------------------------------------------------------------------------------
 
 #define GB INT64_C(1000000000)
@@ -746,6 +615,7 @@ int main(void)
         cmocka_unit_test(starvation_is_split_by_what_the_host_did),
         cmocka_unit_test(jax_is_given_its_own_words),
         cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
+        cmocka_unit_test(copies_that_wait_are_synchronizing_calls),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
         cmocka_unit_test(results_that_are_needed_at_once_have_no_low_overlap),
@@ -757,10 +627,6 @@ int main(void)
         cmocka_unit_test(a_long_wait_before_a_short_kernel_is_not_its_fault),
         cmocka_unit_test(the_longest_wait_is_named),
         cmocka_unit_test(collectives_beside_each_other_hide_nothing),
-        cmocka_unit_test(copies_that_block_are_found_with_the_wait_behind_them),
-        cmocka_unit_test(what_the_host_does_before_a_copy_is_not_the_copys),
-        cmocka_unit_test(copies_that_do_not_block_are_not_found),
-        cmocka_unit_test(copies_that_nothing_hides_are_found),
         cmocka_unit_test(memory_that_runs_short_lies_free_or_is_fragmented_is_found),
         cmocka_unit_test(a_device_of_unknown_size_is_neither_full_nor_free),
         cmocka_unit_test(memory_that_grows_is_found_and_graded_by_bytes_per_step),
