@@ -248,7 +248,7 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     row_i64(&row, KERNELS_OWNED_NS, kernel->owned_ns);
     row_i64(&row, KERNELS_EXPOSED_NS, kernel->exposed_ns);
     row_share(&row, KERNELS_WINDOW_SHARE, kernel->total_ns, parts_window_ns(&facts->whole));
-    row_share(&row, KERNELS_BUSY_SHARE, kernel->total_ns, parts_busy_ns(&facts->whole));
+    row_share(&row, KERNELS_BUSY_SHARE, kernel->owned_ns, parts_busy_ns(&facts->whole));
     row_share(&row, KERNELS_PER_STEP_NS, kernel->steady_ns, facts->steady_count);
     add_stats(&row, &stats);
     if (kernel->by_shape != FACTS_NONE) {

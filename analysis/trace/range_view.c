@@ -54,7 +54,7 @@ static void put_kernel(const struct view *view, const struct sum *sum, struct ro
     row_i64(row, KERNELS_OWNED_NS, sum->owned_ns);
     row_i64(row, KERNELS_EXPOSED_NS, sum->exposed_ns);
     row_share(row, KERNELS_WINDOW_SHARE, sum->total_ns, view->busy_ns + view->idle_ns);
-    row_share(row, KERNELS_BUSY_SHARE, sum->total_ns, view->busy_ns);
+    row_share(row, KERNELS_BUSY_SHARE, sum->owned_ns, view->busy_ns);
     row_i64(row, KERNELS_MIN_NS, sum->min_ns);
     row_share(row, KERNELS_MEAN_NS, sum->total_ns, sum->calls);
     row_i64(row, KERNELS_MAX_NS, sum->max_ns);

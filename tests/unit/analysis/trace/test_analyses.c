@@ -74,6 +74,22 @@ static void kernels_are_summed_by_name(void **state)
     hand_end(&hand);
 }
 
+// On two streams at once, "a" takes longer than the device is busy.
+static void shares_of_busy_time_count_no_time_twice(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "a", 7, 0, 80);
+    hand_kernel(&hand, "a", 8, 0, 80);
+    hand_kernel(&hand, "b", 8, 80, 20);
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "kernels", 0, "total_ns"), 160);
+    assert_true(hand_cell(&hand, "kernels", 0, "busy_share")->f == 0.8);
+    assert_true(hand_cell(&hand, "kernels", 1, "busy_share")->f == 0.2);
+    hand_end(&hand);
+}
+
 // 304 blocks of 256 threads, as PyTorch's profiler records them on ROCm.
 static void grids_of_extended_launches_are_in_blocks(void **state)
 {
@@ -436,6 +452,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_are_summed_by_name),
+        cmocka_unit_test(shares_of_busy_time_count_no_time_twice),
         cmocka_unit_test(grids_of_extended_launches_are_in_blocks),
         cmocka_unit_test(operators_sum_the_union_of_what_each_call_launched),
         cmocka_unit_test(collectives_have_bandwidths_and_groups_of_their_own),
