@@ -42,6 +42,7 @@ static const struct finding_rule *const rules[] = {
     &finding_memory_full,
     &finding_memory_fragmentation,
     &finding_memory_headroom,
+    &finding_bf16_unused,
     &finding_fp8_unused,
     &finding_data_quality,
 };

@@ -193,6 +193,7 @@ extern const struct finding_rule finding_exposed_copies;
 extern const struct finding_rule finding_frequent_syncs;
 extern const struct finding_rule finding_host_collectives;
 extern const struct finding_rule finding_gemm_precision;
+extern const struct finding_rule finding_bf16_unused;
 extern const struct finding_rule finding_fp8_unused;
 extern const struct finding_rule finding_fp32_simt;
 extern const struct finding_rule finding_older_architecture;

@@ -11,6 +11,7 @@ struct precision_case {
     enum precision target;
     uint32_t sources; // bits: precisions that could run in the target one
     bool only_simt;   // only rows whose kernel's name says that it uses no tensor cores
+    bool never_simt;  // only other ones
     int64_t guessed_ns, total_ns;
     uint32_t worst; // row that could save most
 };
@@ -69,7 +70,8 @@ static bool measure(const struct finding_case *the_case, struct precision_case *
     for (uint32_t r = 0; r < work->rows.count; r++) {
         const struct work_row *row = &work->rows.rows[r];
         if (row->work.kind != WORK_GEMM || !is_source(ours, row->work.precision) ||
-            (ours->only_simt && !is_simt(the_case, row)))
+            (ours->only_simt && !is_simt(the_case, row)) ||
+            (ours->never_simt && is_simt(the_case, row)))
             continue;
         double saved = saved_of(ours, row), steady_ns = (double)work->steady_ns[r];
         work->saved[r] = isnan(saved) ? guess : saved;
@@ -216,6 +218,54 @@ const struct finding_rule finding_fp32_simt = {
         "time of products is in 16 bits or fewer.",
     .false_alarms = "Solvers, physics and some losses need the precision of fp32.",
     .check = check_fp32_simt,
+};
+
+// --- no 16 bits ----------------------------------------------------------------------------------
+
+static bool check_bf16(const struct finding_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    double low = finding_gemm_share(the_case, PRECISION_BF16) +
+                 finding_gemm_share(the_case, PRECISION_FP16) +
+                 finding_gemm_share(the_case, PRECISION_FP8);
+    if (low >= FINDING_PRECISION_LOW)
+        return true;
+    struct precision_case *ours;
+    if (!make(the_case, PRECISION_BF16, 1u << PRECISION_FP32 | 1u << PRECISION_TF32, &ours, err))
+        return false;
+    ours->never_simt = true; // those are the rule above
+    if (!measure(the_case, ours, 0, err))
+        return false;
+    if (ours->worst == FACTS_NONE)
+        return true;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_PRECISION_SHARE);
+    if (!*fires)
+        return true;
+    finding->severity = "info";
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "matrix products run in %s, hardly any in 16 bits; bf16 could save %s %s (%.1f %%)",
+        precision_word(ours->work->rows.rows[ours->worst].work.precision),
+        time_text(finding->cost_ns).text, the_case->per,
+        findings_percent(the_case, finding->cost_ns));
+    return describe(the_case, ours, finding, err);
+}
+
+const struct finding_rule finding_bf16_unused = {
+    .name = "bf16_unused",
+    .why = "This device multiplies matrices in bf16 twice as fast as in tf32 or faster, and moves "
+           "half the bytes.",
+    .advice = "Train under torch.autocast with dtype=torch.bfloat16; for inference load the "
+              "weights in bf16.",
+    .advice_jax = "Compute in bf16, with weights kept in fp32: the dtype of Flax's layers.",
+    .method = "Owned time of products in fp32 or tf32 per steady step, without those of "
+              "fp32_without_tensor_cores, times 1 - roofline time in bf16 / roofline time as they "
+              "ran; reported from 1 % of the step when under 10 % of the time of products is in "
+              "16 bits or fewer.",
+    .false_alarms = "Solvers, physics and some losses need the precision of fp32.",
+    .check = check_bf16,
 };
 
 // --- 16 bits beside fp8 --------------------------------------------------------------------------

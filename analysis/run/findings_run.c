@@ -36,6 +36,7 @@ static const struct {
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
     {"exposed_copies", 1u << BAR_EXPOSED_MEMORY},
     {"gemm_precision", 1u << BAR_GEMM},
+    {"bf16_unused", 1u << BAR_GEMM},
     {"fp8_unused", 1u << BAR_GEMM},
     {"fp32_without_tensor_cores", 1u << BAR_GEMM | 1u << BAR_OTHER_COMPUTE},
     {"misaligned_products", RUN_BARS_COMPUTE},

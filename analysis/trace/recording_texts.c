@@ -55,7 +55,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                 },
             .cost = "included when operators are recorded",
             .silent = "starved_data_loading, starved_sync, starved_allocator, launch_bound, "
-                      "no_cuda_graphs, frequent_syncs, host_collectives",
+                      "no_cuda_graphs, frequent_syncs, host_collectives, idle_devices",
         },
     [ITEM_STEPS] =
         {
@@ -106,7 +106,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_ROCM] = NULL,
                 },
             .cost = "about 190 bytes of JSON per operator and a little host time",
-            .silent = "gemm_below_roofline, attention_below_roofline, gemm_precision, slow_calls",
+            .silent = "gemm_below_roofline, attention_below_roofline, gemm_precision, bf16_unused, "
+                      "slow_calls",
         },
     [ITEM_STACKS] =
         {
@@ -238,6 +239,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_ROCM] = "recorded by default",
                 },
             .cost = "nothing",
-            .silent = "gemm_below_roofline, attention_below_roofline, memory_near_capacity",
+            .silent = "gemm_below_roofline, attention_below_roofline, bf16_unused, "
+                      "memory_near_capacity",
         },
 };
