@@ -49,7 +49,7 @@ static void find_devices(struct turns *turns)
     }
 }
 
-// The begin and the end of each stretch in which a device is busy; returns how many.
+// Where each stretch in which a device is busy starts and ends; returns how many such times.
 static size_t add_edges(const struct facts *facts, uint32_t gpu, struct keyed *edges)
 {
     size_t count = 0;

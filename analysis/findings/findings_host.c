@@ -306,8 +306,8 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
 {
     static const struct causes compiling = {
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "compiles", true,
-        "Record later if this is the first time; otherwise shapes or Python values change, for "
-        "which the code is compiled anew: TORCH_LOGS=recompiles says which. Use "
+        "Record later if this is the first time; otherwise shapes or Python values change, and "
+        "each change compiles again: TORCH_LOGS=recompiles says which. Use "
         "torch._dynamo.mark_dynamic, pad to a few sizes, and pass no numbers that change."};
     static const struct causes working = {
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "runs Python and operators, or launches", true,
