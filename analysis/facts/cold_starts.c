@@ -2,7 +2,7 @@
 // Finds the first call of each kind, then looks at later calls of kinds whose first was slow.
 #include "analysis/facts/cold_starts.h"
 
-#include "analysis/facts/marked_step.h"
+#include "analysis/facts/steps.h"
 #include "analysis/stats/sort.h"
 
 // Per string of the trace, as the name of a kind.
@@ -186,7 +186,7 @@ static bool find_compilations(const struct facts *facts, struct arena *arena,
         if (!range || trace->dur_ns[e] < COLD_FROM_NS ||
             !(host_traits_of(traits, e) >> HOST_COMPILE & 1))
             continue;
-        uint32_t step = marked_step_at(facts, trace->begin_ns[e]);
+        uint32_t step = steps_marked_at(facts, trace->begin_ns[e]);
         if (step == FACTS_NONE || !facts->steps[step].steady || compiles[step])
             continue;
         compiles[step] = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about steps that take longer than most: at regular intervals, or now and then.
 #include "analysis/findings/findings.h"
-#include "analysis/facts/marked_step.h"
 #include "analysis/facts/steps.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
@@ -132,7 +131,7 @@ static bool find_updates(struct slow_steps *all, struct arena *arena, struct err
         if (trace->kind[e] != EVENT_ANNOTATION ||
             !str_starts_with(trace_text(trace, trace->name[e]), STR("Optimizer.step#")))
             continue;
-        uint32_t step = marked_step_at(facts, trace->begin_ns[e]);
+        uint32_t step = steps_marked_at(facts, trace->begin_ns[e]);
         if (step != FACTS_NONE)
             updates[step] = true;
     }
