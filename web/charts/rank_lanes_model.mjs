@@ -80,8 +80,8 @@ export function spread_ranks(rows) {
 
 const MOST_RANKS = 16;
 
-/** "0-2,7" as ranks that the run has, at most 16. @param {string} text @param {number[]} known */
-export function ranks_of_text(text, known) {
+/** "0-2,7" as ranks that the run has. @param {string} text @param {number[]} known */
+export function ranks_in(text, known) {
   const wanted = new Set();
   for (const part of text.split(",")) {
     const match = /^\s*(\d{1,6})(?:-(\d{1,6}))?\s*$/.exec(part);
@@ -89,5 +89,8 @@ export function ranks_of_text(text, known) {
     const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])];
     for (const rank of known) if (rank >= first && rank <= last) wanted.add(rank);
   }
-  return known.filter((rank) => wanted.has(rank)).slice(0, MOST_RANKS);
+  return known.filter((rank) => wanted.has(rank));
 }
+
+/** The same, at most 16. */
+export const ranks_of_text = (text, known) => ranks_in(text, known).slice(0, MOST_RANKS);

@@ -8,6 +8,7 @@ import { ms, time_text } from "../base/format.mjs";
  * what the full width represents
  */
 export function WaitBar({ wait_ns, transfer_ns, scale_ns }) {
+  if (wait_ns === null && transfer_ns === null) return "–";
   const [wait, transfer] = [wait_ns ?? 0, transfer_ns ?? 0];
   const words = `waiting ${time_text(wait)}, transfer ${time_text(transfer)}`;
   return html`<span class="share-cell" title=${words}>

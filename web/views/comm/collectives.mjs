@@ -13,6 +13,7 @@ import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
 import { Bandwidths, bandwidth_points, CommWaits, tested_column } from "./comm_waits.mjs";
 import { LinkDetails, LinksLead, LinkTests, use_links } from "./link_tests.mjs";
 import { Lateness } from "../ranks/lateness.mjs";
+import { is_whole } from "../run/lead_model.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { use_range } from "../run/range_line.mjs";
 import { within } from "../run/range_model.mjs";
@@ -75,7 +76,7 @@ function RecordedWithin({ run, rank, range }) {
     range=${range} rank=${rank} />`}<//>`;
 }
 
-const FIELDS = "rank,window_ns,exposed_comm_ns,exposed_wait_ns,exposed_transfer_ns";
+const FIELDS = "rank,window_ns,unrecorded_ns,exposed_comm_ns,exposed_wait_ns,exposed_transfer_ns";
 
 function use_tables(run) {
   const recorded = use_table(run, "collectives");
@@ -92,6 +93,8 @@ function Whole({ tables, links, data, run, rank }) {
   const [range] = use_range();
   const { recorded, ranks, waits, lateness, clocks } = tables;
   const steps = data.summary.steady_steps;
+  const whole = is_whole(data);
+  const recorded_ranks = useMemo(() => ranks.rows.map(({ rank }) => rank), [ranks.rows]);
   const notes = unknowns({ ranks: ranks.rows.length, world: data.run.world_size ?? null,
     waits: waits.rows, clocks: clocks.rows, has_comm: recorded.frame.length > 0 });
   const points = useMemo(() => bandwidth_points(recorded.rows, (row) =>
@@ -101,10 +104,10 @@ function Whole({ tables, links, data, run, rank }) {
       waits=${waits.rows} lateness=${lateness.rows} clocks=${clocks.rows} />
     <${CommFigures} data=${data} waits=${waits.rows} />
     ${matched_calls(waits.rows) > 0 ? html`<${CommWaits} frame=${waits.frame} steps=${steps}
-        links=${waits.links} />`
+        ranks=${recorded_ranks} whole=${whole} links=${waits.links} />`
       : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
     ${lateness.rows.length > 0 && html`<${Lateness} run=${run}
-      frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
+      frame=${lateness.frame} steps=${steps} whole=${whole} links=${lateness.links} />`}
     <${LinkTests} links=${links} own=${matched_calls(waits.rows) > 0 ? waits.rows
       : recorded.rows} />
     ${range === "" ? html`<${Recorded} frame=${recorded.frame} links=${recorded.links} />`

@@ -3,35 +3,44 @@
 // known; pure.
 import { count, percent, plural, time_text } from "../../base/format.mjs";
 import { filter_rows, value_at, with_columns } from "../../base/frame.mjs";
+import { ranks_in } from "../../charts/rank_lanes_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { is_figure, ranks_text } from "../ranks/outlier_model.mjs";
 
-const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / (rows.length || 1);
+const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
+const mean = (rows, name) => sum_of(rows, name) / (rows.length || 1);
 
 /**
  * The exposed communication of a step, averaged over the ranks whose waits are known; null if there
- * are none.
- * @param {any[]} rows of the table ranks
+ * are none. Its share is of the recorded time.
+ * @param {any[]} rows of the table ranks @param {any[]} waits rows of comm_waits
+ * @param {number} steps steady ones
  */
-export function exposed_split(rows) {
+export function exposed_split(rows, waits, steps) {
   const known = rows.filter((row) =>
     is_figure(row.exposed_wait_ns) && is_figure(row.exposed_transfer_ns));
   if (known.length === 0) return null;
   const exposed_ns = mean(known, "exposed_comm_ns");
   const wait_ns = mean(known, "exposed_wait_ns");
-  const transfer_ns = mean(known, "exposed_transfer_ns");
+  // The ranks' own figure has all that is not waiting, and so the calls without a match as well.
+  const matched_ns = sum_of(waits, "exposed_transfer_ns") / known.length / Math.max(1, steps);
+  const transfer_ns = Math.min(mean(known, "exposed_transfer_ns"), matched_ns);
   return { ranks: known.length, exposed_ns, wait_ns, transfer_ns,
     rest_ns: Math.max(0, exposed_ns - wait_ns - transfer_ns),
-    share: exposed_ns / (mean(known, "window_ns") || 1) };
+    share: exposed_ns / (mean(known, "window_ns") - mean(known, "unrecorded_ns") || 1) };
 }
+
+/** Whether more of the exposed communication is without a match than with one. @param {any} split */
+export const is_mostly_unknown = ({ rest_ns, exposed_ns }) => rest_ns > exposed_ns / 2;
 
 const TOLD_FROM = 0.005; // of the exposed communication
 
 /** "Exposed communication 62.9 ms per step = 41.0 ms waiting ...". @param {any} split */
-export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }) {
+export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }, whole = false) {
   if (exposed_ns === 0) return "No communication is exposed: compute hides all of it.";
   const rest = rest_ns > TOLD_FROM * exposed_ns
     ? ` + ${time_text(rest_ns)} that could not be split` : "";
-  return `Exposed communication ${time_text(exposed_ns)} per step (${percent(share)}) = ${
+  return `Exposed communication ${time_text(exposed_ns)}${per_step(whole)} (${percent(share)}) = ${
     time_text(wait_ns)} waiting for late ranks + ${time_text(transfer_ns)} transfer${rest}`;
 }
 
@@ -48,32 +57,48 @@ export function split_segments({ wait_ns, transfer_ns, rest_ns, exposed_ns }) {
 }
 
 /**
- * The table comm_waits per step and rank of the group, with the page's extra columns.
+ * Of how many ranks each row of comm_waits is the sum: the recorded ones of its group. A row whose
+ * ranks are not known is of all groups, and so of all recorded ranks.
+ * @param {import("../../base/frame.mjs").Frame} frame @param {number[]} recorded ranks
+ * @returns {(row: number) => number}
+ */
+function counts_of(frame, recorded) {
+  const found = new Map([["", recorded.length]]); // groups are few, and have many rows
+  return (row) => {
+    const text = value_at(frame, "ranks", row) ?? "";
+    if (!found.has(text)) found.set(text, ranks_in(text, recorded).length);
+    return Math.max(1, found.get(text));
+  };
+}
+
+/**
+ * The table comm_waits per step and recorded rank, with the page's extra columns.
  * @param {import("../../base/frame.mjs").Frame} frame @param {number} steps steady ones
+ * @param {number[]} recorded ranks
  * @returns {import("../../base/frame.mjs").Frame}
  */
-export function waits_per_step(frame, steps) {
+export function waits_per_step(frame, steps, recorded) {
   const n = Math.max(1, steps || 1);
   const at = (name, row) => value_at(frame, name, row);
+  const ranks_of = counts_of(frame, recorded);
   const derive = (make) => Array.from({ length: frame.length }, (_, row) => make(row));
   const each = (name) => derive((row) => {
     const value = at(name, row);
-    return value === null ? null : Math.round(value / n / Math.max(1, at("group_size", row) ?? 1));
+    return value === null ? null : Math.round(value / n / ranks_of(row));
   });
   const exposed_wait = each("exposed_wait_ns");
   const exposed_transfer = each("exposed_transfer_ns");
   const columns = {
     exposed_wait_per_rank_ns: exposed_wait,
     exposed_transfer_per_rank_ns: exposed_transfer,
-    exposed_per_rank_ns: exposed_wait.map((wait, i) => (wait ?? 0) + (exposed_transfer[i] ?? 0)),
+    exposed_per_rank_ns: exposed_wait.map((wait, i) => (wait === null
+      && exposed_transfer[i] === null ? null : (wait ?? 0) + (exposed_transfer[i] ?? 0))),
     wait_per_rank_ns: each("wait_ns"),
     transfer_per_rank_ns: each("transfer_ns"),
     calls_per_step: derive((row) => Math.round(((at("calls", row) ?? 0) / n) * 10) / 10),
   };
   return with_columns(frame, columns);
 }
-
-const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
 
 /** Collectives found on several ranks. @param {any[]} waits rows of comm_waits */
 export const matched_calls = (waits) => sum_of(waits, "calls");
@@ -107,34 +132,41 @@ export function chosen_rows(frame, { dimension, process_group, kind }) {
   return filter_rows(frame, { equals: { dimension, process_group, kind } });
 }
 
+/** Clocks by their component, in which alone they can be compared, largest first. */
+function components_of(clocks) {
+  const found = new Map();
+  for (const clock of clocks) {
+    found.set(clock.component, [...(found.get(clock.component) ?? []), clock]);
+  }
+  return [...found.values()].sort((a, b) => b.length - a.length);
+}
+
 const EXACT_NS = 1000;
+
+const spread_of = (values) =>
+  (values.length === 0 ? 0 : Math.max(...values) - Math.min(...values));
 
 /** How well the clocks agree, in words. @param {any[]} clocks of the table clocks */
 export function clocks_sentence(clocks) {
   const known = clocks.filter(({ collectives }) => collectives > 0);
-  if (known.length < 2) return "";
-  const worst = Math.max(...known.map(({ error_ns }) => error_ns ?? 0));
-  const apart = Math.max(...known.map(({ offset_ns }) => offset_ns ?? 0))
-    - Math.min(...known.map(({ offset_ns }) => offset_ns ?? 0));
-  const within = worst < EXACT_NS ? "to less than 0.001 ms" : `to within ${time_text(worst, 2)}`;
-  return `Clocks of the ranks are up to ${time_text(apart)} apart; the ends of matched collectives `
-    + `align them ${within}.`;
-}
-
-/** Ranks by the component of their clocks, largest first. */
-function components_of(clocks) {
-  const found = new Map();
-  for (const { rank, component } of clocks) {
-    found.set(component, [...(found.get(component) ?? []), rank]);
-  }
-  return [...found.values()].map((ranks) => ranks.sort((a, b) => a - b))
-    .sort((a, b) => b.length - a.length);
+  const parts = components_of(known).filter((part) => part.length > 1);
+  if (parts.length === 0) return "";
+  const apart = Math.max(...parts.map((part) =>
+    spread_of(part.map(({ offset_ns }) => offset_ns).filter(is_figure))));
+  const errors = known.map(({ error_ns }) => error_ns).filter(is_figure);
+  const worst = Math.max(...errors);
+  const within = worst < EXACT_NS ? "to less than 1 µs" : `to within ${time_text(worst, 2)}`;
+  const aligned = errors.length > 0
+    ? `; the ends of matched collectives align them ${within}` : "";
+  const which = parts.length > 1 ? " that can be compared" : "";
+  return `Clocks of the ranks${which} are up to ${time_text(apart)} apart${aligned}.`;
 }
 
 const MOST_PARTS = 4;
 
 function clocks_apart(clocks) {
-  const parts = components_of(clocks);
+  const parts = components_of(clocks).map((part) =>
+    part.map(({ rank }) => rank).sort((a, b) => a - b));
   if (parts.length < 2) return [];
   const shown = parts.slice(0, MOST_PARTS).map((ranks) => `${ranks_text(ranks, 4)}`).join(" | ");
   const more = parts.length > MOST_PARTS ? ` | ${count(parts.length - MOST_PARTS)} more` : "";

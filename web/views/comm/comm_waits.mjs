@@ -9,6 +9,7 @@ import { WaitBar } from "../../charts/wait_bar.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { chosen_rows, waits_per_step } from "./comm_model.mjs";
 import { LEAST_BYTES } from "./link_model.mjs";
+import { calls_label } from "../run/lead_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 
 const PICKS = [
@@ -50,9 +51,15 @@ export function tested_column(frame) {
       percent(at("reference_share", row))}</span>` };
 }
 
-function columns_of(frame) {
+/** What a mean of the table is of. */
+const per_rank = (whole) => `${whole ? "per" : "per step and"} recorded rank`;
+
+const RANKS_HELP = " of the group; of all groups, where the recording names none";
+
+function columns_of(frame, whole) {
   const at = (key, row) => value_at(frame, key, row);
   const widest = Math.max(...frame.columns.exposed_per_rank_ns, 1);
+  const per = per_rank(whole) + RANKS_HELP;
   return [
     { key: "kind", label: "Collective", width_px: 128 },
     { key: "bytes", label: "Size", width_px: 84 },
@@ -63,16 +70,16 @@ function columns_of(frame) {
       width_px: 106 },
     { key: "group_size", label: "Group", priority: 3, width_px: 66 },
     { key: "span", label: "Span", priority: 5, width_px: 96 },
-    { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 3 },
+    { key: "calls_per_step", label: whole ? "Calls" : "Calls/step", kind: "number", priority: 3 },
     { key: "exposed_per_rank_ns", label: "Exposed", kind: "ms", className: "wait-column num",
-      width_px: 190, help: "Exposed communication per step and rank of the group: waiting "
-        + "(hatched) and transfer.", cell: (row) => html`<${WaitBar}
+      width_px: 190, help: `Exposed communication ${per}: waiting (hatched) and transfer.`,
+      cell: (row) => html`<${WaitBar}
         wait_ns=${at("exposed_wait_per_rank_ns", row)}
         transfer_ns=${at("exposed_transfer_per_rank_ns", row)} scale_ns=${widest} />` },
     { key: "wait_per_rank_ns", label: "Wait", kind: "ms", priority: 2,
-      help: "Waiting per step and rank of the group, hidden or not." },
+      help: `Waiting ${per}, hidden or not.` },
     { key: "transfer_per_rank_ns", label: "Transfer", kind: "ms", priority: 2, width_px: 104,
-      help: "Transfer per step and rank of the group, hidden or not." },
+      help: `Transfer ${per}, hidden or not.` },
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
     tested_column(frame),
@@ -84,27 +91,27 @@ function columns_of(frame) {
 }
 
 // A row's detail shows sums and means side by side.
-const LABELS = {
+const labels_of = (whole) => ({
   total_ns: "Sum of times",
   wait_ns: "Sum of waits",
   transfer_ns: "Sum of transfers",
   exposed_wait_ns: "Sum of exposed waits",
   exposed_transfer_ns: "Sum of exposed transfers",
-  wait_per_rank_ns: "Wait per step and rank",
-  transfer_per_rank_ns: "Transfer per step and rank",
-  exposed_per_rank_ns: "Exposed per step and rank",
-  exposed_wait_per_rank_ns: "Exposed wait per step and rank",
-  exposed_transfer_per_rank_ns: "Exposed transfer per step and rank",
+  wait_per_rank_ns: `Wait ${per_rank(whole)}`,
+  transfer_per_rank_ns: `Transfer ${per_rank(whole)}`,
+  exposed_per_rank_ns: `Exposed ${per_rank(whole)}`,
+  exposed_wait_per_rank_ns: `Exposed wait ${per_rank(whole)}`,
+  exposed_transfer_per_rank_ns: `Exposed transfer ${per_rank(whole)}`,
+  calls_per_step: calls_label(whole),
   algo_gbps: "Algorithm bandwidth",
   bus_gbps: "Bus bandwidth",
   latest_share: "Last rank's share",
   reference_gbps: "Tested bus bandwidth",
   reference_share: "Of tested",
   reference_basis: "Tested by",
-};
+});
 
 const VIEW = {
-  labels: LABELS,
   id: "waits",
   caption: "Collectives over all ranks",
   sort: "-exposed_per_rank_ns",
@@ -132,25 +139,28 @@ export const bandwidth_points = (rows, more) => rows
 const of_group = ({ process_group, dimension }) =>
   [dimension, process_group].filter(Boolean).join(" ");
 
-/** @param {{frame: import("../../base/frame.mjs").Frame, steps: number, links: any}} props */
-export function CommWaits({ frame, steps, links }) {
+/**
+ * @param {{frame: import("../../base/frame.mjs").Frame, steps: number, ranks: number[],
+ *          whole: boolean, links: any}} props the table comm_waits; `ranks` are those recorded
+ */
+export function CommWaits({ frame, steps, ranks, whole, links }) {
   const [query, change] = use_query(NO_FILTER);
-  const own = useMemo(() => waits_per_step(frame, steps), [frame, steps]);
+  const own = useMemo(() => waits_per_step(frame, steps, ranks), [frame, steps, ranks]);
   const rows = useMemo(() => chosen_rows(own, { dimension: query.dim,
     process_group: query.group, kind: query.kind }), [own, query.dim, query.group, query.kind]);
   const points = useMemo(() => bandwidth_points(rows.map((row) => row_at(own, row)), (row) =>
     ({ name: row.kind ?? "not described", median_ns: row.transfer_median_ns,
       where: of_group(row) })), [own, rows]);
   const shown = useMemo(() => new Set(rows), [rows]);
-  const view = useMemo(() => ({ ...VIEW, columns: columns_of(own),
-    keep: (_, row) => shown.has(row) }), [own, shown]);
+  const view = useMemo(() => ({ ...VIEW, labels: labels_of(whole),
+    columns: columns_of(own, whole), keep: (_, row) => shown.has(row) }), [own, shown, whole]);
   const picks = html`<${Picks} frame=${own} query=${query} change=${change}
     shown=${rows.length} />`;
   const has_points = points.length > 0;
   return html`<${Bandwidths} points=${points} actions=${picks}
       note=", by the median transfer without waiting" />
     <${Card} title="Collectives over all ranks" flush=${true}
-        note="means per step and rank of the group" actions=${html`<${ExportLinks}
+        note="means ${per_rank(whole)}" actions=${html`<${ExportLinks}
           links=${links} />`}>${!has_points && picks}
       <${RankTable} frame=${own} view=${view} />
       <ul class="legend"><li><span class="swatch bar-exposed_wait"></span>Exposed wait</li>

@@ -144,7 +144,7 @@ const PAGES = [["timeline", "Timeline"], ["kernels", "Kernels"], ["idle", "Idle"
   ["collectives", "Communication"], ["memory", "Memory"], ["data", "Data"]];
 
 const FACTS = [["step_median_ns", "Step time"], ["compute_ns", "Compute"],
-  ["exposed_wait_ns", "Exposed wait"], ["exposed_transfer_ns", "Exposed transfer"],
+  ["exposed_wait_ns", "Exposed wait"], ["exposed_transfer_ns", "Exposed, not waiting"],
   ["idle_ns", "Idle"], ["lateness_ns", "Lateness"], ["clock_offset_ns", "Clock offset"]];
 
 /** What is known about the chosen rank, and where to find more. */

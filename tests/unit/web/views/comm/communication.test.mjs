@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { frame_of } from "../../../../../web/base/frame.mjs";
-import { chosen_rows, clocks_sentence, dimensions_sentence, exposed_split, split_segments,
-  split_sentence, unknowns, waits_by_dimension, waits_per_step }
+import { WaitBar } from "../../../../../web/charts/wait_bar.mjs";
+import { chosen_rows, clocks_sentence, dimensions_sentence, exposed_split, is_mostly_unknown,
+  split_segments, split_sentence, unknowns, waits_by_dimension, waits_per_step }
   from "../../../../../web/views/comm/comm_model.mjs";
 import { by_product } from "../../../../../web/views/ranks/efficiency_model.mjs";
 import { late_ranks, late_sentence, lateness_per_step, reason_label, reason_words, with_blame }
@@ -12,25 +13,42 @@ import { late_ranks, late_sentence, lateness_per_step, reason_label, reason_word
 import { SHAPE_NAMES, SHAPES } from "../../../../../web/charts/marks.mjs";
 
 const MS = 1_000_000;
-const rank = (number, exposed, wait, transfer) => ({ rank: number, window_ns: 500 * MS,
-  exposed_comm_ns: exposed * MS, exposed_wait_ns: wait * MS, exposed_transfer_ns: transfer * MS });
+const rank = (number, exposed, wait, unrecorded = 0) => ({ rank: number, window_ns: 500 * MS,
+  unrecorded_ns: unrecorded * MS, exposed_comm_ns: exposed * MS, exposed_wait_ns: wait * MS,
+  exposed_transfer_ns: (exposed - wait) * MS });
+/** Matched calls of all ranks and steps. */
+const matched = (...transfers) => transfers.map((ms) => ({ exposed_transfer_ns: ms * MS }));
 
 test("the verdict is one sum: exposed is waiting and transfer", () => {
-  const split = exposed_split([rank(0, 70, 48, 22), rank(1, 55.8, 34, 21.8)]);
+  const split = exposed_split([rank(0, 70, 48), rank(1, 55.8, 34)], matched(400, 38), 10);
   assert.equal(split_sentence(split), "Exposed communication 62.9 ms per step (12.6 %) = 41.0 ms "
     + "waiting for late ranks + 21.9 ms transfer");
   const parts = split_segments(split).reduce((sum, { value }) => sum + value, 0);
   assert.equal(parts, split.exposed_ns);
+  assert.match(split_sentence(split, true), /^Exposed communication 62.9 ms \(12.6 %\) = /);
+});
+
+test("calls without a match are neither waiting nor transfer", () => {
+  const split = exposed_split([rank(0, 70, 10), rank(1, 50, 10)], matched(6, 6, null), 3);
+  assert.equal(split_sentence(split), "Exposed communication 60.0 ms per step (12.0 %) = 10.0 ms "
+    + "waiting for late ranks + 2.00 ms transfer + 48.0 ms that could not be split");
+  assert.equal(split_segments(split).find(({ key }) => key === "rest").value, 48 * MS);
+  assert.ok(is_mostly_unknown(split));
+  assert.ok(!is_mostly_unknown(exposed_split([rank(0, 70, 10)], matched(40), 1)));
+});
+
+test("exposed communication is a share of the time that was recorded", () => {
+  assert.equal(exposed_split([rank(0, 100, 0, 100)], matched(100), 1).share, 0.25);
 });
 
 test("time that cannot be attributed is shown, and ranks without waits do not count", () => {
   const nothing_known = { rank: 2, window_ns: 500 * MS, exposed_comm_ns: 999 * MS,
     exposed_wait_ns: null, exposed_transfer_ns: null };
-  const split = exposed_split([rank(0, 10, 4, 3), nothing_known]);
+  const split = exposed_split([rank(0, 10, 4), nothing_known], matched(3), 1);
   assert.equal(split.ranks, 1);
   assert.match(split_sentence(split), /= 4.00 ms .* \+ 3.00 ms transfer \+ 3.00 ms that could not/);
-  assert.equal(exposed_split([nothing_known]), null);
-  assert.match(split_sentence(exposed_split([rank(0, 0, 0, 0)])), /compute hides all/);
+  assert.equal(exposed_split([nothing_known], matched(3), 1), null);
+  assert.match(split_sentence(exposed_split([rank(0, 0, 0)], [], 1)), /compute hides all/);
 });
 
 const late = (number, late_calls, caused, reason = "compute_slower") => ({ rank: number,
@@ -76,20 +94,31 @@ test("every reason has words, and an unknown one does too", () => {
   assert.equal(reason_label(null), "–");
 });
 
-test("waits come per step and rank of the group", () => {
-  const frame = frame_of([{ kind: "all_reduce", group_size: 4, calls: 60, wait_ns: 80 * MS,
+test("waits come per step and recorded rank", () => {
+  const frame = frame_of([{ kind: "all_reduce", group_size: 8, calls: 60, wait_ns: 80 * MS,
     transfer_ns: 40 * MS, exposed_wait_ns: 40 * MS, exposed_transfer_ns: 20 * MS,
-    dimension: "data" }, { kind: "send", group_size: null, calls: 3, wait_ns: null,
-    transfer_ns: 6 * MS, exposed_wait_ns: null, exposed_transfer_ns: 6 * MS, dimension: null }]);
-  const own = waits_per_step(frame, 2);
+    dimension: "data", ranks: "0-3,8-11" }, { kind: "send", group_size: null, calls: 3,
+    wait_ns: null, transfer_ns: 6 * MS, exposed_wait_ns: null, exposed_transfer_ns: 6 * MS,
+    dimension: null, ranks: "5" }]);
+  const own = waits_per_step(frame, 2, [0, 1, 2, 3, 4, 5]);
   assert.deepEqual(own.columns.wait_per_rank_ns, [10 * MS, null]);
   assert.deepEqual(own.columns.exposed_per_rank_ns, [7.5 * MS, 3 * MS]);
   assert.deepEqual(own.columns.calls_per_step, [30, 1.5]);
   assert.equal(own.columns.wait_ns, frame.columns.wait_ns);
   assert.equal(own.units.wait_per_rank_ns, "ns");
+  const of_all = waits_per_step(frame_of([{ group_size: 2, calls: 40, exposed_wait_ns: 64 * MS,
+    exposed_transfer_ns: 16 * MS }]), 1, [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.deepEqual(of_all.columns.exposed_per_rank_ns, [10 * MS], "a row of all groups");
   const no_filter = { dimension: "", process_group: "", kind: "" };
   assert.deepEqual(chosen_rows(own, no_filter), [0, 1]);
   assert.deepEqual(chosen_rows(own, { ...no_filter, dimension: "data" }), [0]);
+});
+
+test("where no call has a match, its waits are not known", () => {
+  const own = waits_per_step(frame_of([{ calls: 0, group_size: 2, exposed_wait_ns: null,
+    exposed_transfer_ns: null, wait_ns: null }]), 2, [0, 1]);
+  assert.deepEqual(own.columns.exposed_per_rank_ns, [null]);
+  assert.equal(WaitBar({ wait_ns: null, transfer_ns: null, scale_ns: 1 }), "–");
 });
 
 test("lateness comes per step, and per other rank for what it causes", () => {
@@ -151,7 +180,12 @@ test("clocks are described by how far they are apart and how well they agree", (
   assert.equal(clocks_sentence([clock(0, 0, 0, 2000), clock(1, 0, -40 * MS, 9000)]),
     "Clocks of the ranks are up to 40.0 ms apart; the ends of matched collectives align them to "
     + "within 9.0 µs.");
-  assert.match(clocks_sentence([clock(0, 0, 0, 0), clock(1, 0, 5, 900)]), /less than 0.001 ms/);
+  assert.match(clocks_sentence([clock(0, 0, 0, 0), clock(1, 0, 5, 900)]), /less than 1 µs/);
+  assert.equal(clocks_sentence([clock(0, 0, 0, null), clock(1, 0, MS, null)]),
+    "Clocks of the ranks are up to 1.00 ms apart.");
+  assert.match(clocks_sentence([clock(0, 0, 0), clock(1, 0, 2 * MS), clock(2, 1, 90 * MS),
+    clock(3, 1, 93 * MS)]), /^Clocks of the ranks that can be compared are up to 3.00 ms apart/);
+  assert.equal(clocks_sentence([clock(0, 0, 0), clock(1, 1, 2 * MS)]), "");
   assert.equal(clocks_sentence([clock(0, 0, 0)]), "");
   assert.equal(clocks_sentence([]), "");
 });
