@@ -65,17 +65,28 @@ function seen(/** @type {Element[]} */ parts) {
   });
 }
 
+/** A rank's file without anything that marks a step. */
+function without_steps({ data, filename }) {
+  const trace = JSON.parse(String(data));
+  trace.traceEvents = trace.traceEvents.filter(({ name }) =>
+    !/^(ProfilerStep|Optimizer)/.test(name ?? ""));
+  return { data: Buffer.from(JSON.stringify(trace)), filename };
+}
+
 test("pages of a recording without steps do not say step", async () => {
-  const rank = (one) => {
-    const trace = small_trace({ rank: one });
-    trace.traceEvents = trace.traceEvents.filter(({ cat }) => cat !== "user_annotation");
-    return { data: Buffer.from(JSON.stringify(trace)), filename: `rank${one}.json` };
-  };
+  const rank = (one) => without_steps({ filename: `rank${one}.json`,
+    data: JSON.stringify(small_trace({ rank: one })) });
   ids.whole = (await server.analyzed("whole", [rank(0), rank(1)])).id;
+  const { files } = await generate(small_job("--strategy", "fsdp", "--plant",
+    "exposed_comm=9000000"));
+  ids.whole_job = (await server.analyzed("whole_job", files.map(without_steps))).id;
+  const pages = ["", "ranks", "whatif", "kernels", "idle", "idle?rank=0"];
   await on_page({}, async (page) => {
-    for (const name of ["", "ranks", "whatif", "kernels", "idle", "idle?rank=0"]) {
-      await visit(page, run_url("whole", name));
-      const said = await page.locator("main :is(th, .lead, .card-head, .kpi)").evaluateAll(seen);
+    for (const [run, name] of [...pages.map((one) => ["whole", one]),
+      ["whole_job", "collectives"]]) {
+      await visit(page, run_url(run, name));
+      const said = await page.locator("main :is(th, .lead, .card-head, .kpi, .verdict)")
+        .evaluateAll(seen);
       assert.ok(said.length > 3, name);
       assert.doesNotMatch(said.join("\n").replaceAll(/no step is marked/gi, ""), /\bsteps?\b/i,
         name);
@@ -416,6 +427,26 @@ test("on a narrow screen one button leads to all pages of a run", () =>
     await page.waitForURL(/memory$/);
     await settle(page);
     assert.equal(await memory.isVisible(), false, "the list closes when it has been used");
+  }));
+
+test("what is typed on the page Data stays while the run is analyzed", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "data"));
+    const note = page.getByLabel("Note");
+    await note.fill("half a sentence");
+    const path = `/api/v1/runs/${ids.rich}`;
+    const { etag: before_it } = (await server.request(path)).headers;
+    const seen_again = page.waitForResponse(async (reply) =>
+      new URL(reply.url()).pathname === path && reply.status() === 200
+      && (await reply.json()).status === "done" && reply.headers().etag !== before_it);
+    await page.getByRole("button", { name: "Reanalyze" }).click();
+    await seen_again;
+    await settle(page);
+    assert.equal(await note.inputValue(), "half a sentence");
+    await note.fill("a whole sentence");
+    await page.getByRole("button", { name: "Save" }).click();
+    await until("the note is stored", async () =>
+      (await server.get(`/runs/${ids.rich}`)).note === "a whole sentence");
   }));
 
 test("the tag of tokens and the mark of a step are set on the page, and the figures follow", () =>

@@ -141,7 +141,8 @@ function Content({ data, run }) {
     : html`<${RangeBar} run=${run} rank=${rank} what=${FILTERED} />
       <${Whole} tables=${tables} links=${links} data=${data} run=${run} rank=${rank} />
       <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
-        what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
+        what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank}
+        whole=${is_whole(data, rank === "" ? undefined : Number(rank))} /><//>
       <p class="footnote">Bus bandwidth is algorithm bandwidth scaled by the traffic per link, so
         that collectives compare: all_reduce 2(n−1)/n; all_gather, reduce_scatter and all_to_all
         (n−1)/n. Waiting is the time from a rank's start of a collective to the last rank's;

@@ -30,13 +30,14 @@ export function exposed_split(rows, waits, steps) {
     share: exposed_ns / (mean(known, "window_ns") - mean(known, "unrecorded_ns") || 1) };
 }
 
-/** Whether more of the exposed communication is without a match than with one. @param {any} split */
+/** Whether most of the exposed communication is without a match. @param {any} split */
 export const is_mostly_unknown = ({ rest_ns, exposed_ns }) => rest_ns > exposed_ns / 2;
 
 const TOLD_FROM = 0.005; // of the exposed communication
 
 /** "Exposed communication 62.9 ms per step = 41.0 ms waiting ...". @param {any} split */
-export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }, whole = false) {
+export function split_sentence(split, whole = false) {
+  const { exposed_ns, wait_ns, transfer_ns, rest_ns, share } = split;
   if (exposed_ns === 0) return "No communication is exposed: compute hides all of it.";
   const rest = rest_ns > TOLD_FROM * exposed_ns
     ? ` + ${time_text(rest_ns)} that could not be split` : "";

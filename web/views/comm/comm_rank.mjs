@@ -56,13 +56,16 @@ const SIZES = {
   ],
 };
 
-/** @param {{run: string, rank: string}} props */
-export function CommOfRank({ run, rank }) {
+const SIZES_OF_ALL = { ...SIZES,
+  columns: SIZES.columns.filter(({ key }) => key !== "calls_per_step") };
+
+/** @param {{run: string, rank: string, whole: boolean}} props `whole`: no step is marked */
+export function CommOfRank({ run, rank, whole }) {
   const empty = html`<${Lacks} run=${run} rank=${rank} items=${["collectives", "distributed"]}
     title="The kernels of this rank record no groups or sizes" />`;
   return html`<${RankTableCard} run=${run} rank=${rank} name="process_groups" title="Process groups"
       note="exposed: not hidden by compute" view=${{ ...GROUPS, empty }} />
     <${RankTableCard} run=${run} rank=${rank} name="comm_sizes" title="Message sizes"
       note="power-of-two size classes; bandwidths are medians over the calls"
-      view=${{ ...SIZES, empty }} />`;
+      view=${{ ...(whole ? SIZES_OF_ALL : SIZES), empty }} />`;
 }

@@ -10,7 +10,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Segments, Status } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
-import { EditRun } from "./edit_run.mjs";
+import { EditRun, stored_of } from "./edit_run.mjs";
 import { Inputs } from "./inputs.mjs";
 import { trust_groups } from "../run/trust_model.mjs";
 import { settings_of } from "../run/meta_model.mjs";
@@ -234,7 +234,7 @@ export default function Data({ route }) {
       <${Basis} run=${run} full=${full} summary=${data.summary} rank=${rank} />
       <${Downloads} run=${run} rank=${rank} evidence=${full.evidence}
         analyzed=${data.summary !== null} />
-      <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
+      <${EditRun} key=${stored_of(full)} run=${full} etag=${own.etag} />
       ${has_server && full.traces?.length > 0 && html`<p class="footnote">${
         bytes(full.traces.reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural(full.traces.length, "file")}, kept on this server only.</p>`}`}

@@ -30,6 +30,14 @@ function patch_of(run, form, meta) {
   return patch;
 }
 
+/**
+ * What the form begins with: what is typed stays until that changes. An analysis alone changes the
+ * ETag as well. The metadata is a part of it, or a key that an upload added would count as removed.
+ */
+export const stored_of = ({ name, project, tags, meta, note, step, warmup }) =>
+  JSON.stringify([name, project, tags, meta, note, step, warmup]);
+
+/** @param {{run: any, etag: string}} props keyed by `stored_of` */
 export function EditRun({ run, etag }) {
   const [problem, set_problem] = useState(null);
   const [deleting, set_deleting] = useState(false);
@@ -60,10 +68,8 @@ export function EditRun({ run, etag }) {
     <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
       ...${more} /></label>`;
   const leave = () => is_shown() && navigate("/"); // which offers the undo
-  // What is typed stays until the stored data changes; an analysis alone changes the ETag, too.
-  const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">
-    <form class="form form-grid" onSubmit=${save} key=${stored}>
+    <form class="form form-grid" onSubmit=${save}>
       ${field("name", "Name", run.name)}
       ${field("project", "Project", run.project)}
       ${field("tags", "Tags, as key=value", tags_text(run.tags))}
