@@ -95,21 +95,25 @@ function Figures({ data, run, ranks }) {
   const [step, steps, per] = is_whole(data) ? ["the recording", "the recording", ""]
     : ["the step", "the steady steps", " per step"];
   const whole = row?.unrecorded_ns > 0 ? "recorded time" : step;
+  const many = summary.devices > 1;
   const [idle, idle_unit] = value_and_unit(per_step("idle_ns") - per_step("unrecorded_ns"), "ns");
   return html`<dl class="kpis">
     <${StepFigure} data=${data} stability=${stability} />
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
-      help="Share of the recorded time of ${steps} in which anything ran on the device">
-      of ${row?.unrecorded_ns > 0 ? whole : steps}<//>
+      help="Share of the recorded time of ${steps} in which anything ran on ${many
+        ? "at least one of the rank's GPUs; the table breakdown has each" : "the device"}">
+      of ${row?.unrecorded_ns > 0 ? whole : steps}${many
+        && `, any of ${count(summary.devices)} GPUs`}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
       ...${timed(per_step("exposed_comm_ns"))}
       help="Communication${per} while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of ${whole}, ${
         percent(row.overlap_share)} overlapped<//>`}
     <${Figure} label="Idle" value=${idle} unit=${idle_unit}
-      help="Time${per} in which nothing ran on the device, excluding unrecorded work">
-      ${percent(summary.idle_share)} of ${whole}${per_step("idle_host_wait_ns") > 0
+      help="Time${per} in which nothing ran on ${many ? "any of the rank's GPUs" : "the device"}, ${
+        ""}excluding unrecorded work">
+      ${percent(summary.idle_share)} of ${whole}${many && ", no GPU busy"}${per_step("idle_host_wait_ns") > 0
         && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} whole=${is_whole(data)} />
     <${PeakFigure} run=${run} />

@@ -47,9 +47,11 @@ function kernels(data) {
   const [first] = data.kernels ?? [];
   if (!first) return "";
   const by = first.op ? `, launched by ${first.op},` : "";
-  return `${first.label || short_kernel(first.name)}${by} takes the most time: ${
-    time_text(first.per_step_ns)}${per_step(is_whole(data))}, ${
-    percent(first.busy_share)} of the busy time.`;
+  // The share is of all ranks, the time of the typical one, which may run it much shorter.
+  const several = data.summary.ranks > 1;
+  const time = several ? "" : `${time_text(first.per_step_ns)}${per_step(is_whole(data))}, `;
+  return `${first.label || short_kernel(first.name)}${by} takes the most time: ${time}${
+    percent(first.busy_share)} of the busy time${several ? " of all ranks" : ""}.`;
 }
 
 /**
@@ -64,6 +66,13 @@ function of_step(ns, row, data) {
     time_text(row.window_ns / steps)} (${percent(ns / known_ns)})`;
 }
 
+/** Busy time of a rank with several GPUs is their union. */
+const any_gpu = ({ devices }) =>
+  (devices > 1 ? `At least one of ${count(devices)} GPUs` : "The GPU");
+const no_gpu = ({ devices }) => (devices > 1
+  ? `${devices === 2 ? "Both" : `All ${count(devices)}`} GPUs are idle at once`
+  : "The GPU is idle");
+
 /** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %), 98.7 % of that waiting for ..." */
 function idle(data) {
   const row = headline_row(data.breakdown);
@@ -71,7 +80,7 @@ function idle(data) {
   const idle_ns = row.idle_host_wait_ns + row.idle_other_ns;
   const host = row.idle_host_wait_ns > 0
     ? `, ${percent(row.idle_host_wait_ns / idle_ns)} of that waiting for the host` : "";
-  return `The GPU is idle for ${of_step(idle_ns, row, data)}${host}.`;
+  return `${no_gpu(data.summary)} for ${of_step(idle_ns, row, data)}${host}.`;
 }
 
 /** Ranks of a run: a file that could not be read is none. @param {any} run */
@@ -99,7 +108,7 @@ function data_page({ trust }) {
 function busy(data) {
   const row = headline_row(data.breakdown);
   if (!row || !(row.window_ns > row.unrecorded_ns)) return "";
-  return `The GPU is busy for ${of_step(row.busy_ns, row, data)}.`;
+  return `${any_gpu(data.summary)} is busy for ${of_step(row.busy_ns, row, data)}.`;
 }
 
 function ranks(data) {

@@ -66,11 +66,11 @@ export function shown_project({ project }) {
 function Identity({ run, summary }) {
   const now = use_now();
   const gpu = run.gpu ?? summary?.gpu;
-  const ranks = run.world_size ?? ranks_here(run);
+  const gpus = (run.world_size ?? ranks_here(run)) * (summary?.devices ?? 1);
   const meta = meta_entries(run.meta);
   return html`<ul class="identity">
     ${has_server && html`<li><code>${run.id}</code></li>`}
-    ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
+    ${gpu && html`<li>${gpus > 1 ? `${count(gpus)} × ` : ""}${gpu}</li>`}
     <li>${ranks_text(run)}</li>
     ${shown_project(run) && html`<li>${run.project}</li>`}
     <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>

@@ -30,11 +30,14 @@ export const ACROSS_RANKS = [
     help: "Rank with the largest total" },
 ];
 
-/** Columns of a step; of a recording without steps, what the typical rank took in all. */
-const step_columns = (whole) => (whole
-  ? [{ key: "per_step_ns", label: "Time", kind: "ms", help: "Time of the typical rank" }]
-  : [{ key: "per_step_ns", label: "Per step", kind: "ms",
-    help: "Time per steady step of the typical rank" }]);
+/**
+ * The time of a step; of a recording without steps, what the rank took in all. `several`: beside
+ * shares of all ranks this column is of the typical one.
+ */
+export const step_column = (whole, several) => ({ key: "per_step_ns", kind: "ms",
+  label: several ? `Typical rank${whole ? "" : ", per step"}` : whole ? "Time" : "Per step",
+  width_px: several ? (whole ? 118 : 160) : undefined,
+  help: whole ? "Time of the typical rank" : "Time per steady step of the typical rank" });
 
 /**
  * The few top kernels of the overview.
@@ -50,7 +53,7 @@ export function KernelRows({ run, rows, ranks, whole = false }) {
     { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
       cell: (row) => html`<${OpLink} run=${run} name=${value_at(frame, "op", row)} />`,
       help: "Innermost operator that launched most of its time" },
-    ...step_columns(whole),
+    step_column(whole, ranks > 1),
     { key: "window_share", label: "Share", kind: "share",
       help: "Total time divided by the time of the whole trace" },
     ...(whole ? [] : [{ key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,

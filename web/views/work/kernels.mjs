@@ -16,7 +16,7 @@ import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
-import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
+import { ACROSS_RANKS, KernelName, step_column } from "./kernel_rows.mjs";
 import { profiles_lead } from "./work_leads.mjs";
 import { is_whole } from "../run/lead_model.mjs";
 import { with_range, within } from "../run/range_model.mjs";
@@ -66,8 +66,7 @@ function columns_of(frame, { run, rank, range, opened, set_opened, of_rank, whol
     ...(whole ? []
       : [{ key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 }]),
     { key: "total_ns", label: "Total", kind: "ms" },
-    ...(whole && of_rank ? [] : [{ key: "per_step_ns", kind: "ms", priority: 2,
-      label: whole ? "Typical rank" : "Per step" }]),
+    ...(whole && of_rank ? [] : [{ ...step_column(whole, !of_rank), priority: 2 }]),
     { key: "window_share", label: "Share", kind: "share" },
     { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 4 },
     { key: "median_ns", label: "p50", kind: "call", priority: 2 },
@@ -201,7 +200,7 @@ function KernelTable({ run, reply, query, change, ranks, names, links, whole }) 
 function note_of({ rank, range }, ranks) {
   if (range !== "") return within(range, rank);
   if (rank !== "") return `rank ${rank}`;
-  return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
+  return ranks.length > 1 ? "totals over all ranks; percentiles: the lower median of the ranks'" : "";
 }
 
 const use_kernels = (run, rank, range = "") =>

@@ -48,6 +48,19 @@ test("other pages say what they are about", () => {
     "The job has one rank: its step takes 50.0 ms.");
 });
 
+test("of several ranks a kernel has a share, and no time of one of them beside it", () => {
+  const kernel = { name: "f", label: "AllReduce", op: null, per_step_ns: 1e6, busy_share: 0.46 };
+  assert.equal(lead_text("kernels", data({ ranks: 16 }, { kernels: [kernel] })),
+    "AllReduce takes the most time: 46.0 % of the busy time of all ranks.");
+});
+
+test("time of a rank with several GPUs is that of any of them", () => {
+  assert.match(lead_text("timeline", data({ devices: 2 })), /^At least one of 2 GPUs is busy for 32/);
+  assert.match(lead_text("idle", data({ devices: 2 })), /^Both GPUs are idle at once for 18/);
+  assert.match(lead_text("idle", data({ devices: 8 })), /^All 8 GPUs are idle at once for 18/);
+  assert.match(lead_text("idle", data({ devices: 1 })), /^The GPU is idle for 18/);
+});
+
 test("idle time says how much of it waits for the host", () => {
   assert.equal(lead_text("idle", data()), "The GPU is idle for 18.0 ms of a step of 50.0 ms "
     + "(36.0 %), 100.0 % of that waiting for the host.");

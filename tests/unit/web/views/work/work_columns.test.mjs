@@ -5,6 +5,7 @@ import test from "node:test";
 import { LEFT_OUT_PX } from "../../../../../web/base/hooks.mjs";
 import { columns_for } from "../../../../../web/base/values.mjs";
 import { width_of } from "../../../../../web/widgets/table.mjs";
+import { step_column } from "../../../../../web/views/work/kernel_rows.mjs";
 import { WORK_COLUMNS } from "../../../../../web/views/work/work_columns.mjs";
 
 const UNITS = { calls: "count", busy_ns: "ns", lost_ns: "ns", efficiency: "share",
@@ -23,4 +24,9 @@ test("the widths of a long table of work sum to no more than its card, on usual 
       column.kind === "call" ? { ...column, kind: "ms" } : column), 0);
     assert.ok(wide <= Math.min(page, MOST_PX) - AROUND_PX, `${wide} on ${page} pixels`);
   }
+});
+
+test("beside shares of all ranks, a time of the typical one says so", () => {
+  assert.deepEqual([[false, false], [false, true], [true, false], [true, true]].map((of) =>
+    step_column(...of).label), ["Per step", "Typical rank, per step", "Time", "Typical rank"]);
 });
