@@ -61,7 +61,7 @@ function comm_columns(frame, floor_ns, whole) {
 export const Communication = ({ query, floor_ns, whole }) => html`<${PairCard}
   title="Communication" table="collectives" query=${query} sort="-size_ns" columns=${comm_columns}
   floor_ns=${floor_ns} whole=${whole}
-  note="of each run's representative rank; exposed is not hidden by compute"
+  note="of each run's typical rank; exposed is not hidden by compute"
   prepare=${(rows) => rows.map((row) => with_size(row, row.delta_exposed_ns))}
   empty="Neither side communicated." />`;
 

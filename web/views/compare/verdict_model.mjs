@@ -30,7 +30,7 @@ export const has_repeats = ({ base_runs = 1, cand_runs = 1 }) => base_runs > 1 |
 export function means_text(summary) {
   if (!are_whole(summary)) {
     return "Medians do not add up, so the parts are means over the steady steps of each run's "
-      + "representative rank. “Odd steps” is the difference between the mean and the median step, "
+      + "typical rank. “Odd steps” is the difference between the mean and the median step, "
       + "caused by a few unusual steps.";
   }
   return has_repeats(summary) ? "Medians do not add up, so the parts are means over the "

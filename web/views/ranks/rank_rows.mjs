@@ -48,7 +48,7 @@ const MORE = [
   { key: "step_p95_ns", label: "Step p95", kind: "ms", priority: 3, of_steps: true },
   { key: "compute_ns", label: "Compute", kind: "ms", priority: 3 },
   { key: "exposed_comm_ns", label: "Exposed comm", kind: "ms", priority: 2, width_px: 124 },
-  { key: "exposed_memory_ns", label: "Memory", kind: "ms", priority: 5 },
+  { key: "exposed_memory_ns", label: "Exposed copies", kind: "ms", priority: 5, width_px: 130 },
   { key: "idle_host_wait_ns", label: "Host wait", kind: "ms", priority: 3, width_px: 102 },
   { key: "idle_other_ns", label: "Idle other", kind: "ms", priority: 4, width_px: 102 },
   { key: "unrecorded_ns", label: "Unrecorded", kind: "ms", priority: 5, width_px: 108 },

@@ -45,7 +45,7 @@ function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
   return [
     { key: "name", label: "Run", className: "point-cell", width_px: 150, cell: (row) =>
       html`<${Choose} point=${rows[row]} series=${series} picked=${picked} onpick=${onpick} />` },
-    { key: "created", label: "Recorded", width_px: 140, priority: 2,
+    { key: "created", label: "Uploaded", width_px: 140, priority: 2,
       cell: (row) => when(rows[row].created) },
     { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
