@@ -2,6 +2,7 @@
 #include "server/report/report_content.h"
 
 #include "analysis/analysis.h"
+#include "analysis/names/category.h"
 #include "analysis/report/ranked.h"
 #include "analysis/run/run_figures.h"
 #include "ingest/base/clock.h"
@@ -56,13 +57,30 @@ static struct str model_of(const struct run *run)
     return given(run, "model");
 }
 
-// "exposed_comm" in words.
+// "too_few_runs" in words.
 static struct str in_words(struct document *doc, struct str name)
 {
     struct str words = doc_printf(doc, "%.*s", (int)name.len, name.at);
     for (char *c = (char *)(uintptr_t)words.at; *c; c++)
         *c = *c == '_' ? ' ' : *c;
     return words;
+}
+
+// A part of the step, as on the pages.
+static struct str part_words(struct str bar)
+{
+    static const char *const words[BAR_COUNT] = {
+        [BAR_GEMM] = "GEMM / matmul",
+        [BAR_ATTENTION] = "Attention",
+        [BAR_OTHER_COMPUTE] = "Other compute",
+        [BAR_EXPOSED_COMM] = "Exposed communication",
+        [BAR_EXPOSED_MEMORY] = "Exposed copies",
+        [BAR_IDLE_HOST_WAIT] = "Idle: host wait",
+        [BAR_IDLE_OTHER] = "Idle: other",
+        [BAR_UNRECORDED] = "Unrecorded work",
+    };
+    enum bar found = category_bar_of_word(bar);
+    return found < BAR_COUNT ? str_of(words[found]) : bar;
 }
 
 static struct str link_of(const struct content *content, const struct run *run, const char *page)
@@ -286,26 +304,44 @@ static bool is_all_whole(const struct group *group)
     return summary && summary->row_count;
 }
 
+// Whether a step is a step on both sides.
+static bool are_steps(const struct table *summary, size_t row)
+{
+    return !table_i64(summary, row, COMPARE_SUMMARY_BASE_NO_STEPS, 0) &&
+           !table_i64(summary, row, COMPARE_SUMMARY_CAND_NO_STEPS, 0);
+}
+
 // "b takes 906.1 ms per step, 15.8 % less than a: noise unknown."
+static void add_shift(const struct group *group, const struct table *table, size_t row,
+                      struct buf *text)
+{
+    struct str base = name_of(group->content, &group->compared, 0);
+    struct str cand = candidate_of(group, table, row, COMPARE_SUMMARY_CAND);
+    double shift = number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE);
+    if (!table_i64(table, row, COMPARE_SUMMARY_SAME_WORK, 1)) {
+        buf_printf(text, "%.*s and %.*s did different work, so neither is faster.", (int)cand.len,
+                   cand.at, (int)base.len, base.at);
+        return;
+    }
+    buf_printf(text, "%.*s takes ", (int)cand.len, cand.at);
+    number_text_add(number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns", text);
+    buf_printf(text, "%s, %.1f %% %s than %.*s: ", are_steps(table, row) ? " per step" : "",
+               fabs(shift) * 100, shift < 0 ? "less" : "more", (int)base.len, base.at);
+    buf_add_str(text, in_words(group->content->doc, text_of(table, row, COMPARE_SUMMARY_VERDICT)));
+    buf_puts(text, ".");
+}
+
 static void add_lead(const struct group *group)
 {
     struct document *doc = group->content->doc;
     const struct table *table = report_find(group->report, "compare_summary");
-    struct str base = name_of(group->content, &group->compared, 0);
     struct buf text = {0};
     buf_add_str(&text, doc->lead);
     for (size_t row = 0; table && row < table->row_count; row++) {
-        double shift = number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE);
-        if (isnan(shift))
+        if (isnan(number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE)))
             continue;
         buf_puts(&text, text.len ? " " : "");
-        buf_add_str(&text, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
-        buf_puts(&text, " takes ");
-        number_text_add(number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns", &text);
-        buf_printf(&text, "%s, %.1f %% %s than %.*s: ", is_whole(table, row) ? "" : " per step",
-                   fabs(shift) * 100, shift < 0 ? "less" : "more", (int)base.len, base.at);
-        buf_add_str(&text, in_words(doc, text_of(table, row, COMPARE_SUMMARY_VERDICT)));
-        buf_puts(&text, ".");
+        add_shift(group, table, row, &text);
     }
     doc->lead = doc_printf(doc, "%.*s", (int)text.len, text.len ? text.at : "");
     buf_free(&text);
@@ -381,7 +417,7 @@ static void add_waterfall(const struct group *group)
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++)
         if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("bar")) && has_time(table, row)) {
-            doc_text(doc, in_words(doc, text_of(table, row, COMPARE_WATERFALL_BAR)));
+            doc_text(doc, part_words(text_of(table, row, COMPARE_WATERFALL_BAR)));
             doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
             add_times(doc, table, row);
         }

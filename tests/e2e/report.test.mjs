@@ -77,6 +77,21 @@ test("runs of one model are compared, others only shown", async () => {
   assert.match(cells_of(settings, "gpu")[2].text, /MI300X/);
 });
 
+test("sides that did different work are called neither faster nor slower", async () => {
+  const [file] = (await generate(small_job("--ranks", "1", "--world", "1"))).files;
+  const trace = JSON.parse(String(file.data));
+  trace.traceEvents = trace.traceEvents.filter(({ name }) =>
+    !/^(ProfilerStep|Optimizer)/.test(name ?? ""));
+  await upload("stepped", { files: [file], meta: ["model=one"] });
+  await upload("unmarked", { meta: ["model=one"],
+    files: [{ ...file, data: Buffer.from(JSON.stringify(trace)) }] });
+  const [{ summary }] = (await server.get("/compare?base=stepped&cand=unmarked")).candidates;
+  assert.deepEqual([summary.same_work, summary.cand_no_steps], [false, true]);
+  const { text } = await text_of("run=stepped&run=unmarked&format=md");
+  assert.match(text, /^unmarked and stepped did different work, so neither is faster\.$/m);
+  assert.match(text, /\| GEMM \/ matmul \| unmarked \|/);
+});
+
 test("one run has a report, too", async () => {
   const report = await json_of("run=h100");
   assert.equal(section_of(report, "Verdict"), undefined);

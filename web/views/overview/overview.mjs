@@ -113,7 +113,8 @@ function Figures({ data, run, ranks }) {
     <${Figure} label="Idle" value=${idle} unit=${idle_unit}
       help="Time${per} in which nothing ran on ${many ? "any of the rank's GPUs" : "the device"}, ${
         ""}excluding unrecorded work">
-      ${percent(summary.idle_share)} of ${whole}${many && ", no GPU busy"}${per_step("idle_host_wait_ns") > 0
+      ${percent(summary.idle_share)} of ${whole}${many && ", no GPU busy"}${
+        per_step("idle_host_wait_ns") > 0
         && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} whole=${is_whole(data)} />
     <${PeakFigure} run=${run} />

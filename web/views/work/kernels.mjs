@@ -200,7 +200,8 @@ function KernelTable({ run, reply, query, change, ranks, names, links, whole }) 
 function note_of({ rank, range }, ranks) {
   if (range !== "") return within(range, rank);
   if (rank !== "") return `rank ${rank}`;
-  return ranks.length > 1 ? "totals over all ranks; percentiles: the lower median of the ranks'" : "";
+  return ranks.length > 1 ? "totals over all ranks; percentiles: the lower median of the ranks'"
+    : "";
 }
 
 const use_kernels = (run, rank, range = "") =>

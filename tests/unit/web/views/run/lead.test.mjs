@@ -55,7 +55,8 @@ test("of several ranks a kernel has a share, and no time of one of them beside i
 });
 
 test("time of a rank with several GPUs is that of any of them", () => {
-  assert.match(lead_text("timeline", data({ devices: 2 })), /^At least one of 2 GPUs is busy for 32/);
+  assert.match(lead_text("timeline", data({ devices: 2 })),
+    /^At least one of 2 GPUs is busy for 32/);
   assert.match(lead_text("idle", data({ devices: 2 })), /^Both GPUs are idle at once for 18/);
   assert.match(lead_text("idle", data({ devices: 8 })), /^All 8 GPUs are idle at once for 18/);
   assert.match(lead_text("idle", data({ devices: 1 })), /^The GPU is idle for 18/);
