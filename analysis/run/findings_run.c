@@ -383,6 +383,7 @@ bool findings_of_run(const struct run_findings *of, struct report *report, struc
     struct run_case the_case = case_of(of, report, &arena);
     bool ok =
         of->ranks > 1 ? add_shared(of, &the_case, report, err) : add_alone(&the_case, report, err);
+    run_findings_order(report);
     arena_free(&arena);
     return ok;
 }

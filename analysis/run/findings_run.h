@@ -62,7 +62,12 @@ extern const struct run_rule finding_run_idle_gpus;
 extern const struct run_rule finding_run_missing;
 extern const struct run_rule finding_run_trust;
 
-// Adds the run's findings to its report, costliest first: those of the rules above and those of the
+// Puts the rows of a run's findings in the order in which to fix them: what prevents judging the
+// rest, then by severity, then by gain, or own cost where nothing was simulated. Pages, the report
+// and the tools of agents show the first rows.
+void run_findings_order(struct report *report);
+
+// Adds the run's findings to its report, in that order: those of the rules above and those of the
 // headline rank's trace (NULL: none). steps: steady ones of the headline rank, and all.
 struct run_findings {
     const struct table *own; // findings of the headline rank

@@ -99,7 +99,6 @@ static bool answer_findings(struct mcp_call *call, json_t *answer, struct err *e
     if (!run)
         return false;
     struct mcp_question question = mcp_question(api_get_table, &table_run_findings, run);
-    mcp_with(&question, "sort", "-cost_ns");
     mcp_with_integer(call, &question, "limit", call->limit);
     mcp_with_arguments(call, &question, filters);
     json_t *reply = mcp_ask(call, &question, err);

@@ -97,8 +97,7 @@ static bool set_tables(struct mcp_call *call, json_t *answer, const char *run, s
     static const struct mcp_wanted tables[] = {
         {.name = "findings",
          .table = &table_run_findings,
-         .fields = "id,title,cost_ns,own_cost_ns,overlaps,confidence",
-         .sort = "-cost_ns"},
+         .fields = "id,title,severity,gain_ns,cost_ns,own_cost_ns,overlaps,confidence"},
         {.name = "hang",
          .table = &table_hang_verdict,
          .fields = "kind,ranks,confidence,verdict",

@@ -589,7 +589,7 @@ static void add_findings(struct content *content)
 {
     static const char *const labels[] = {"Run",   "Finding", "Costs at most per step",
                                          "Share", "Advice",  NULL};
-    begin_with_columns(content->doc, "Findings", "The costliest of each run.", labels);
+    begin_with_columns(content->doc, "Findings", "What to fix first in each run.", labels);
     for (size_t side = 0; side < content->compared->side_count; side++)
         add_findings_of(content, side);
 }

@@ -3,12 +3,15 @@
 // exact on screen, charts that respond to keys, names that stay text, and explanations of what a
 // recording lacks.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import {
   axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit,
 } from "./helpers/browser.mjs";
+import { ask_tool, rows_of } from "./helpers/mcp.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { until } from "./helpers/tools.mjs";
+import { run_program, temporary, tracegen_bin, until } from "./helpers/tools.mjs";
 import { generate, small_job, small_trace } from "./helpers/traces.mjs";
 
 const HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>';
@@ -330,6 +333,27 @@ test("what to fix first begins with what is most severe, though many others cost
     assert.equal(await titles.count(), 5);
     assert.match(await titles.first().innerText(), /grow|leak/i);
     assert.match(await page.locator(".lead-why").first().innerText(), /grow|leak/i);
+  }));
+
+test("what to fix first is the same on every page and for agents, though another costs more", () =>
+  on_page({}, async (page) => {
+    const folder = temporary("shape");
+    await run_program(tracegen_bin(), ["--shape", "small", "--seed", "3", "--out", folder]);
+    const { id } = await server.analyzed("small", [{ filename: "rank0.json",
+      data: readFileSync(join(folder, "rank0.json")) }]);
+    const { items: [first] } = await server.get(`/runs/${id}/findings`);
+    const { items: [costliest] } = await server.get(`/runs/${id}/findings?sort=-cost_ns`);
+    assert.notEqual(first.id, costliest.id);
+    await visit(page, `/runs/${id}`);
+    const shown = (title) => page.locator(".lead-why, .verdict-answers p",
+      { hasText: "Fix first" }).getByRole("link", { name: title }).waitFor();
+    await shown(first.title);
+    await visit(page, `/compare?base=${ids.rich}&cand=${id}`);
+    await shown(first.title);
+    const [row] = rows_of((await ask_tool(server, "overview", { run: id })).findings);
+    const [found] = (await ask_tool(server, "findings", { run: id })).findings;
+    assert.deepEqual([row.id, row.severity, found.id], [first.id, first.severity, first.id]);
+    assert.equal(row.gain_ms, found.gain_ms);
   }));
 
 test("a run of one rank holds it against no other, and keeps each sign with its number", () =>

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short answers below the verdict: what to fix next, which rank moved, what limits the figures.
+// Short answers below the verdict: which rank moved, what limits the figures.
 import { count, time_text } from "../../base/format.mjs";
 import { MATTERS_FROM } from "../ranks/outlier_model.mjs";
-
-/** The candidate's finding that costs most, or null. @param {any[]} findings of both sides */
-export function next_fix(findings) {
-  const open = findings.filter(({ cand_cost_ns }) => cand_cost_ns > 0);
-  return open.reduce((most, one) => (one.cand_cost_ns > (most?.cand_cost_ns ?? 0) ? one : most),
-    null);
-}
 
 const moved = (ns) => (ns === 0 ? "unchanged"
   : `${time_text(Math.abs(ns))} ${ns > 0 ? "slower" : "faster"}`);

@@ -2,15 +2,7 @@
 // The short answers below a verdict.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { doubted, next_fix, rank_answer }
-  from "../../../../../web/views/compare/answer_model.mjs";
-
-test("what to fix next is what costs the candidate most; what is fixed is not offered", () => {
-  const fixed = { title: "gone", cand_cost_ns: null, base_cost_ns: 9e6 };
-  assert.equal(next_fix([fixed]), null);
-  assert.equal(next_fix([fixed, { title: "a", cand_cost_ns: 1e6 },
-    { title: "b", cand_cost_ns: 2e6 }]).title, "b");
-});
+import { doubted, rank_answer } from "../../../../../web/views/compare/answer_model.mjs";
 
 test("a rank that moved otherwise than the others is named", () => {
   const row = (rank, delta_ns) => ({ rank, delta_ns, base_step_ns: 100e6 });
