@@ -44,6 +44,16 @@ int64_t trust_count(const struct report *report, const char *item)
     return 0;
 }
 
+bool trust_lacks_steps(const struct report *report, int64_t rank)
+{
+    const struct table *trust = report_find(report, "trust");
+    for (size_t i = 0; trust && i < trust->row_count; i++)
+        if (table_is(trust, i, RUN_TRUST_ITEM, STR("no_steps")) &&
+            table_i64(trust, i, RUN_TRUST_RANK, -1) == rank)
+            return true;
+    return false;
+}
+
 const char *trust_worst(const struct report *report)
 {
     static const char *const severities[] = {"error", "warning", "info"};

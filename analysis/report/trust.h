@@ -30,6 +30,9 @@ unsigned trust_doubt(const struct table_desc *desc);
 // The count of an item in the table; 0 if it is missing.
 int64_t trust_count(const struct report *report, const char *item);
 
+// Whether no step of that rank of a run is marked: its whole recording counts as one.
+bool trust_lacks_steps(const struct report *report, int64_t rank);
+
 // Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
 const char *trust_worst(const struct report *report);
 

@@ -4,6 +4,7 @@
 #include "analysis/run/findings_run.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 
 static const struct run_rule *const rules[] = {
     &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
@@ -311,17 +312,6 @@ static bool add_alone(const struct run_case *the_case, struct report *report, st
     return add_hardware(the_case, INT64_MIN, below_ns, report, err);
 }
 
-// Whether the headline rank's trace has steps; without them its whole recording counts as one.
-static bool has_steps(const struct run_findings *of, const struct report *report)
-{
-    const struct table *trust = report_find(report, "trust");
-    for (size_t i = 0; trust && i < trust->row_count; i++)
-        if (table_is(trust, i, RUN_TRUST_ITEM, STR("no_steps")) &&
-            table_i64(trust, i, RUN_TRUST_RANK, -1) == of->headline)
-            return false;
-    return true;
-}
-
 static struct run_case case_of(const struct run_findings *of, const struct report *report,
                                struct arena *arena)
 {
@@ -332,7 +322,7 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .headline = of->headline,
         .steps = of->steps > 0 ? of->steps : 1,
         .all_steps = of->all_steps > 0 ? of->all_steps : 1,
-        .per = has_steps(of, report) ? "per step" : "in the recording",
+        .per = trust_lacks_steps(report, of->headline) ? "in the recording" : "per step",
         .ranks = of->ranks,
         .own = of->own,
         .rates = of->rates,

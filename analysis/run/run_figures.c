@@ -282,7 +282,8 @@ static void take_breakdown(struct figures *figures)
     }
 }
 
-static void take_summary(struct figures *figures, const struct table *summary)
+// What a recording takes in which no step is marked is no step time.
+static void take_summary(struct figures *figures, const struct table *summary, int64_t headline)
 {
     static const struct {
         enum run_figure_id figure;
@@ -296,6 +297,8 @@ static void take_summary(struct figures *figures, const struct table *summary)
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         figures->values[FROM_TRACE][taken[i].figure] =
             number_of(table_cell(summary, 0, taken[i].column), taken[i].type);
+    if (trust_lacks_steps(figures->report, headline))
+        figures->values[FROM_TRACE][RUN_FIGURE_STEP] = NAN;
     figures->steps[FROM_TRACE] = table_i64(summary, 0, RUN_SUMMARY_STEADY_STEPS, 0);
     const struct cell *gpu = table_cell(summary, 0, RUN_SUMMARY_GPU);
     const struct gpu_memory *memory = gpu->null ? NULL : gpu_memory_find(gpu->s);
@@ -326,10 +329,10 @@ static bool take_trace(struct figures *figures, const struct rank_source *source
     const struct table *summary = report_find(figures->report, "summary");
     if (source->count == 0 || !summary || !summary->row_count)
         return true;
-    take_summary(figures, summary);
+    int64_t headline = table_i64(summary, 0, RUN_SUMMARY_HEADLINE_RANK, -1);
+    take_summary(figures, summary, headline);
     take_breakdown(figures);
-    return take_utilization(figures, source, table_i64(summary, 0, RUN_SUMMARY_HEADLINE_RANK, -1),
-                            err);
+    return take_utilization(figures, source, headline, err);
 }
 
 // --- what follows -------------------------------------------------------------------------------

@@ -204,6 +204,8 @@ static void figures_json(const struct run *run, struct buf *out)
         key(out, figures[i].name);
         export_json_cell(figures[i].cell, figures[i].type, out);
     }
+    key(out, "no_steps");
+    buf_puts(out, run->no_steps.null ? "false" : "true");
     key(out, "parts");
     parts_json(run, out);
     key(out, "figures");

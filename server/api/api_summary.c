@@ -64,8 +64,8 @@ static void partial_json(const struct run *run, struct buf *out)
 static void rate_json(const char *name, const struct run *run, int64_t tokens, int64_t devices,
                       struct buf *out)
 {
-    bool known =
-        tokens > 0 && devices > 0 && !run->step_median_ns.null && run->step_median_ns.i > 0;
+    bool known = tokens > 0 && devices > 0 && run->no_steps.null && !run->step_median_ns.null &&
+                 run->step_median_ns.i > 0;
     buf_printf(out, ",\"%s\":", name);
     if (known)
         buf_f64(out, (double)tokens * 1e9 / (double)run->step_median_ns.i / (double)devices);
@@ -107,6 +107,8 @@ static void throughput_json(const struct run *run, struct buf *out)
         buf_json(out, STR("the tag tokens_per_step is not a positive integer"));
     else if (run->step_median_ns.null)
         buf_json(out, STR("the run has no analyzed step yet"));
+    else if (!run->no_steps.null)
+        buf_json(out, STR("no step is marked in the recording"));
     else
         buf_puts(out, "null");
     buf_putc(out, '}');

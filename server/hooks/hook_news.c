@@ -113,7 +113,7 @@ static void put_run_text(const struct run *run, struct buf *out)
     if (run->step_median_ns.null)
         buf_puts(out, "no steps");
     else {
-        buf_puts(out, "step ");
+        buf_puts(out, run->no_steps.null ? "step " : "no step is marked, recording ");
         put_duration(run->step_median_ns.i, out);
     }
     buf_printf(out, ", %lld", (long long)run->received);

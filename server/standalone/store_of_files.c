@@ -3,6 +3,7 @@
 #include "server/standalone/store_of_files.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "server/files/blob.h"
 #include "server/store/store_care.h"
 #include "server/store/store_inputs.h"
@@ -18,6 +19,13 @@ static struct cell of_summary(const struct store *store, unsigned column)
 {
     const struct table *summary = report_find(&store->files.report, table_run_summary.name);
     return summary && summary->row_count ? *table_cell(summary, 0, column) : cell_null();
+}
+
+static struct cell no_steps(const struct store *store)
+{
+    struct cell headline = of_summary(store, RUN_SUMMARY_HEADLINE_RANK);
+    bool lacks = trust_lacks_steps(&store->files.report, headline.null ? -1 : headline.i);
+    return lacks ? cell_i64(1) : cell_null();
 }
 
 static struct run run_of(const struct store *store)
@@ -38,6 +46,7 @@ static struct run run_of(const struct store *store)
                       .warmup_steps = -1,
                       .gpu = of_summary(store, RUN_SUMMARY_GPU),
                       .step_median_ns = of_summary(store, RUN_SUMMARY_STEP_MEDIAN_NS),
+                      .no_steps = no_steps(store),
                       .busy_share = of_summary(store, RUN_SUMMARY_BUSY_SHARE),
                       .exposed_comm_share = cell_null(),
                       .findings = cell_null(),

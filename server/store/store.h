@@ -93,8 +93,9 @@ struct run {
 
     // From the run's tables; null cells until the run was analyzed.
     struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, trust_severity;
-    struct cell parts[PART_COUNT];               // per step of the headline rank (integers)
-    double figures[RUN_FIGURE_COUNT];            // NAN unknown
+    struct cell no_steps;             // 1: no step is marked, and the recording counts as one
+    struct cell parts[PART_COUNT];    // per step of the headline rank (integers)
+    double figures[RUN_FIGURE_COUNT]; // NAN unknown
     struct str figure_sources[RUN_FIGURE_COUNT]; // "log", "trace", ...; "" unknown
 };
 

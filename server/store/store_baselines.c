@@ -5,7 +5,11 @@
 
 #include "ingest/base/clock.h"
 
-#define STEP_MEDIAN "(SELECT value FROM figure WHERE run_id = run.id AND metric = 'step_median_ns')"
+// A recording of which no step is marked has none.
+#define STEP_MEDIAN                                                                      \
+    "(SELECT value FROM figure WHERE run_id = run.id AND metric = 'step_median_ns' AND " \
+    "NOT EXISTS (SELECT 1 FROM figure AS lacking WHERE lacking.run_id = run.id AND "     \
+    "lacking.metric = 'no_steps'))"
 
 bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
                           struct table *table, struct err *err)

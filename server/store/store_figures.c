@@ -6,6 +6,7 @@
 #include "server/store/store_sql.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "analysis/run/run_figures.h"
 
 #include <math.h>
@@ -142,18 +143,30 @@ static bool take_figures(struct stmt *insert, struct str run_id, const struct ta
     return true;
 }
 
+// A run of which no step is marked has the figure no_steps beside its step_median_ns, which then is
+// the time of the recording.
+static bool take_summary(struct stmt *insert, struct str run_id, const struct report *report)
+{
+    const struct table *summary = report_find(report, table_run_summary.name);
+    if (!summary || !summary->row_count)
+        return true;
+    int64_t headline = table_i64(summary, 0, RUN_SUMMARY_HEADLINE_RANK, -1);
+    return take_row(insert, run_id, summary, 0, 1) &&
+           (!trust_lacks_steps(report, headline) ||
+            set_figure(insert, (struct origin){run_id, STR("trace")}, STR("no_steps"), 1));
+}
+
 static bool insert_figures(struct db *db, struct str run_id, const struct report *report,
                            struct err *err)
 {
     const struct table *figures = report_find(report, table_run_figures.name);
-    const struct table *summary = report_find(report, table_run_summary.name);
     const struct table *breakdown = report_find(report, table_run_breakdown.name);
     const struct table *logs = report_find(report, table_logs.name);
     struct stmt insert = sql_begin(db, SET_FIGURE, err);
     bool ok = (!figures || take_figures(&insert, run_id, figures)) &&
               (!logs || take_logs(&insert, run_id, logs)) &&
               (!breakdown || take_breakdown(&insert, run_id, breakdown)) &&
-              (!summary || !summary->row_count || take_row(&insert, run_id, summary, 0, 1));
+              take_summary(&insert, run_id, report);
     return sql_end(&insert) && ok;
 }
 
@@ -233,7 +246,8 @@ static bool derive_cost(struct db *db, struct str run_id, struct err *err)
 bool figures_take(struct db *db, struct str run_id, struct err *err)
 {
     static const struct table_desc *const wanted[] = {&table_run_summary, &table_run_breakdown,
-                                                      &table_logs, &table_run_figures, NULL};
+                                                      &table_logs,        &table_run_figures,
+                                                      &table_run_trust,   NULL};
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
@@ -303,6 +317,7 @@ static struct cell *figure_of(struct run *run, struct str metric, enum column_ty
         enum column_type type;
         struct cell *cell;
     } known[] = {{"step_median_ns", COLUMN_I64, &run->step_median_ns},
+                 {"no_steps", COLUMN_I64, &run->no_steps},
                  {"busy_share", COLUMN_F64, &run->busy_share},
                  {"exposed_comm_share", COLUMN_F64, &run->exposed_comm_share},
                  {"findings", COLUMN_I64, &run->findings}};
@@ -323,7 +338,7 @@ void figures_read(struct stmt *stmt, struct arena *arena, struct run *run)
     for (size_t part = 0; part < PART_COUNT; part++)
         run->parts[part] = cell_null();
     run->step_median_ns = run->busy_share = cell_null();
-    run->exposed_comm_share = run->findings = cell_null();
+    run->exposed_comm_share = run->findings = run->no_steps = cell_null();
     for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
         run->figures[i] = NAN;
     sql_bind_text(stmt, run->id);

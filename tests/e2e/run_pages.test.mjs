@@ -94,7 +94,18 @@ test("pages of a recording without steps do not say step", async () => {
       assert.doesNotMatch(said.join("\n").replaceAll(/no step is marked/gi, ""), /\bsteps?\b/i,
         name);
     }
+    await visit(page, "/?q=whole_job");
+    const row = page.locator("tbody tr", { hasText: "whole_job" });
+    assert.match(await row.innerText(), /\d recording/);
   });
+  const run = await server.get(`/runs/${ids.whole_job}`);
+  assert.deepEqual([run.no_steps, run.figures.step_ns], [true, undefined]);
+  assert.equal((await server.get(`/runs/${ids.rich}`)).no_steps, false);
+  await server.send("PUT", "/baselines/unmarked", { run: ids.whole_job });
+  const { items } = await server.get("/baselines");
+  assert.deepEqual(items.map(({ name, step_median_ns }) => [name, step_median_ns]),
+    [["unmarked", null]], "a recording has no median step");
+  await server.send("DELETE", "/baselines/unmarked");
 });
 
 /** The exact nanoseconds of cells, from their titles "1234 ns" or "1,234 ns". */

@@ -51,10 +51,14 @@ const has_files_only = ({ received, status, evidence }) =>
 
 /** The median step of the trace, else of the log. */
 function StepCell({ run }) {
-  const logged = run.step_median_ns === null ? run.figures?.step_ns : undefined;
+  const logged = run.step_median_ns === null || run.no_steps ? run.figures?.step_ns : undefined;
   const ns = logged ?? run.step_median_ns;
   if (ns === null) return "–";
   const text = ns < SMALL_NS ? time_text(ns) : ms(ns);
+  if (logged === undefined && run.no_steps) {
+    return html`<span class="faint" title="${count(ns)} ns: no step is marked, so the recording ${
+      ""}counts as one">${text} recording</span>`;
+  }
   return logged === undefined ? html`<span title="${count(ns)} ns">${text}</span>`
     : html`<span class="faint" title="${count(ns)} ns, of the training log">${text}</span>`;
 }

@@ -35,11 +35,12 @@ export function baseline_of(run, baselines, chosen = "") {
 }
 
 /**
- * The difference of a run's median step from its baseline's, or null if there is nothing to say.
+ * The difference of a run's median step from its baseline's, or null if there is nothing to say:
+ * how long a recording is without steps says nothing.
  * @returns {{share: number, baseline: Baseline}|null}
  */
 export function delta_of(run, baseline) {
-  if (!baseline || baseline.run === run.id) return null;
+  if (!baseline || baseline.run === run.id || run.no_steps) return null;
   if (!(run.step_median_ns > 0) || !(baseline.step_median_ns > 0)) return null;
   return { share: run.step_median_ns / baseline.step_median_ns - 1, baseline };
 }

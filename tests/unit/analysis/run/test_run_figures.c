@@ -144,6 +144,43 @@ static void a_log_stands_before_a_trace(void **state)
     assert_figure(f, "busy_share", NULL, 0.75);
 }
 
+static void mark_no_step(struct fixture *f, int64_t rank)
+{
+    struct row row = {.desc = &table_run_trust};
+    row_i64(&row, RUN_TRUST_RANK, rank);
+    row_word(&row, RUN_TRUST_ITEM, "no_steps");
+    end(f, &row, &f->run);
+}
+
+static void a_recording_without_steps_has_no_step_time(void **state)
+{
+    struct fixture *f = *state;
+    mark_no_step(f, 3);
+    add_trace(f, 8);
+    set(f, "global_batch_size", "64");
+    assert_true(isnan(figure(f, "step_ns", NULL)));
+    assert_true(isnan(figure(f, "samples_per_s", NULL)));
+    assert_figure(f, "busy_share", NULL, 0.75);
+}
+
+static void a_log_beside_a_recording_without_steps_gives_the_step(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    end(f, &log, &f->run);
+    mark_no_step(f, 3);
+    add_trace(f, 8);
+    assert_figure(f, "step_ns", NULL, 5e8);
+}
+
+static void steps_that_another_rank_lacks_are_those_of_the_headline_rank(void **state)
+{
+    struct fixture *f = *state;
+    mark_no_step(f, 0);
+    add_trace(f, 8);
+    assert_figure(f, "step_ns", NULL, 6e8);
+}
+
 static void rates_follow_from_what_a_step_is(void **state)
 {
     struct fixture *f = *state;
@@ -642,6 +679,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_log_stands_before_a_trace),
+        TEST(a_recording_without_steps_has_no_step_time),
+        TEST(a_log_beside_a_recording_without_steps_gives_the_step),
+        TEST(steps_that_another_rank_lacks_are_those_of_the_headline_rank),
         TEST(rates_follow_from_what_a_step_is),
         TEST(what_a_log_states_is_not_computed),
         TEST(tokens_of_the_job_give_those_of_a_gpu),

@@ -277,6 +277,7 @@ test("a difference of two single runs is shown with its noise unknown", () => {
     + "these are two single runs");
   assert.equal(delta_of(run({ id: "llama" }), baseline("main", "llama")), null, "itself");
   assert.equal(delta_of(run({ step_median_ns: null }), baseline("main", "llama")), null);
+  assert.equal(delta_of(run({ no_steps: true }), baseline("main", "llama")), null, "a recording");
 });
 
 test("names of baselines fit into addresses, and taking one over is announced", () => {
