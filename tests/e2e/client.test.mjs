@@ -101,6 +101,14 @@ test("the tools of agents are functions, and say how to call them", async () => 
   assert.deepEqual(problem, ["tool", "no run 'nope'; find_runs lists the runs"]);
 });
 
+test("a notebook shows short times and small shares, not zeros", async () => {
+  const cells = [[459, "ns"], [-3, "ns"], [90_500, "ns"], [187_350_286, "ns"], [0, "ns"],
+    [0.0002, "share"], [0.5, "share"], [0, "share"]];
+  assert.deepEqual(await value_of("from stepscope import _shown",
+    "[_shown(value, unit) for value, unit in json.loads(sys.argv[1])]", JSON.stringify(cells)),
+  ["459 ns", "-3 ns", "90.500 µs", "187.350 ms", "0.000 ms", "<0.1 %", "50.0 %", "0.0 %"]);
+});
+
 test("the example notebook runs and finds what curl finds", async () => {
   const asked = ["base=base.id", "cand=cand.id", "kernels=kernels.rows()",
     "summary=difference.summary", "bars=bars.rows()", "ops=ops", "gate=gate.info",

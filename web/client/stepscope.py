@@ -168,6 +168,14 @@ def _sides(cand: Union[Keys, List[Keys]]) -> List[str]:
 # --- tables ---------------------------------------------------------------------------------------
 
 
+def _time(ns: float) -> str:
+    """In milliseconds, as on the pages; a short time has its own unit."""
+    size = abs(ns)
+    if 0 < size < 1000:
+        return f"{ns:.0f} ns"
+    return f"{ns / 1e3:,.3f} µs" if 0 < size < 100_000 else f"{ns / 1e6:,.3f} ms"
+
+
 def _shown(value: Any, unit: str) -> str:
     """A cell as a notebook shows it."""
     if value is None:
@@ -175,9 +183,10 @@ def _shown(value: Any, unit: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)) and unit == "ns":
-        return f"{value / 1e6:,.3f} ms"
+        return _time(value)
     if isinstance(value, (int, float)) and unit == "share":
-        return f"{100 * value:.1f} %"
+        tiny = 0 < abs(value) < 0.0005
+        return f"{'-' if value < 0 else ''}<0.1 %" if tiny else f"{100 * value:.1f} %"
     if isinstance(value, float):
         return f"{value:,.4g}"
     if isinstance(value, int):
@@ -442,8 +451,9 @@ class Run:
 
     def _repr_html_(self) -> str:
         step = self.info.get("step_median_ns")
+        what = "recording" if self.info.get("no_steps") else "step"
         facts = [self.status, self.info.get("gpu") or "",
-                 f"step {_shown(step, 'ns')}" if step is not None else ""]
+                 f"{what} {_shown(step, 'ns')}" if step is not None else ""]
         return (f'<a href="{html.escape(self.url)}">{html.escape(self.name)}</a> · '
                 + html.escape(" · ".join(fact for fact in facts if fact)))
 
