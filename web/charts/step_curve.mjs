@@ -8,7 +8,8 @@ import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { inner_ticks, linear } from "./scale.mjs";
-import { curve_extent, lane_pixels, line_path, nearest, range_path, scales_of }
+import { curve_extent, lane_pixels, line_path, nearest, range_path, scales_of,
+  x_ticks }
   from "./step_curve_model.mjs";
 
 const HEIGHT = 260;
@@ -18,16 +19,11 @@ const TOP = 14;
 const BOTTOM = 26;
 const TABLE_ROWS = 200;
 
-/** Whether there are whole numbers to mark: few steps have none between them. */
-const has_whole = ({ x_low, x_high }) => Number.isInteger(x_low) && Number.isInteger(x_high)
-  && x_high - x_low >= 2;
-
 /** Without the zeros that the text of a round number ends with: "60.0 W" is "60 W". */
 const tidy = (text) => text.replace(/\.(\d*?)0+(?!\d)/, (_, rest) => (rest ? `.${rest}` : ""));
 
 function Axes({ extent, x, y, width, x_text, y_tick }) {
-  const ticks = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
-  const xs = has_whole(extent) ? ticks.filter(Number.isInteger) : ticks;
+  const xs = x_ticks(extent, Math.max(3, width / 140));
   return html`<g class="axis" aria-hidden="true">
     ${inner_ticks(extent.y_low, extent.y_high).map((tick) => html`<g key=${tick}>
       <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a chart over steps draws: lines with their range, one per run or log; pure.
-import { linear } from "./scale.mjs";
+import { inner_ticks, linear } from "./scale.mjs";
 
 /**
  * @typedef {{x: number, y: number, low?: number|null, high?: number|null}} Point
@@ -47,6 +47,13 @@ export function curve_extent(series, { from_zero = false } = {}) {
     y_high: top + margin,
     cut: ys.filter((y) => y > top || y < bottom).length,
   };
+}
+
+/** Where the axis is marked: at whole numbers, if it goes from one to another, as steps are. */
+export function x_ticks({ x_low, x_high }, wanted) {
+  const ticks = inner_ticks(x_low, x_high, wanted);
+  const has_whole = Number.isInteger(x_low) && Number.isInteger(x_high) && x_high > x_low;
+  return has_whole ? ticks.filter(Number.isInteger) : ticks;
 }
 
 const fixed = (value) => value.toFixed(1);

@@ -65,6 +65,7 @@ const gbps = (value) => `${number(value)} GB/s`;
 /** "Up to 483 GB/s at 8.59 GB; 80 % of that from 134 MB on". */
 export function curve_sentence(curve) {
   const peak = `${curve.label}: up to ${gbps(curve.peak_gbps)} at ${bytes(curve.peak_bytes)}`;
+  if (curve.points.length < 2) return peak; // one size says nothing of others
   return `${peak}${curve.rising ? ", and still rising" : ""}; 80 % of that from ${
     bytes(curve.enough_bytes)} on`;
 }

@@ -102,7 +102,8 @@ function drawn(monitors) {
   const [least, most] = [rows[0], rows.at(-1)];
   const uneven = most.power_w > UNEVEN * least.power_w ? `, from ${watts(least.power_w)} (${
     gpu_name(least)}) to ${watts(most.power_w)} (${gpu_name(most)})` : "";
-  return ` drew ${watts(mean)}${rows.length > 1 ? " each" : ""} on average${uneven}`;
+  const some = rows.length < monitors.length ? `, of which ${count(rows.length)}` : "";
+  return `${some} drew ${watts(mean)}${rows.length > 1 ? " each" : ""} on average${uneven}`;
 }
 
 /**

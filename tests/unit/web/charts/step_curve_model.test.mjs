@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curve_extent, lane_pixels, line_path, nearest, pieces_of, range_path, scales_of }
+import { curve_extent, lane_pixels, line_path, nearest, pieces_of, range_path, scales_of,
+  x_ticks }
   from "../../../../web/charts/step_curve_model.mjs";
 
 const rows = [{ segment: 0, step: 1, loss: 5 }, { segment: 0, step: 2, loss: null },
@@ -11,6 +12,12 @@ test("a line ends at a restart and leaves out what is not known", () => {
   const pieces = pieces_of(rows, { x: "step", y: "loss" });
   assert.deepEqual(pieces.map((piece) => piece.map(({ x, y }) => [x, y])),
     [[[1, 5], [3, 4]], [[2, 4.5]]]);
+});
+
+test("an axis of steps is marked at steps, be there only two of them", () => {
+  assert.deepEqual(x_ticks({ x_low: 122, x_high: 123 }, 6), [122, 123]);
+  assert.deepEqual(x_ticks({ x_low: 0, x_high: 4 }, 4), [0, 1, 2, 3, 4]);
+  assert.ok(x_ticks({ x_low: 0.5, x_high: 1.5 }, 4).length > 2);
 });
 
 test("a single outlier does not flatten the rest, and is counted", () => {

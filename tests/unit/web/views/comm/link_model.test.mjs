@@ -24,6 +24,8 @@ test("a curve has the best of all tests at each size", () => {
   assert.equal(curve.label, "all_reduce, 8 ranks on 1 node");
   assert.equal(curve_sentence(curve), "all_reduce, 8 ranks on 1 node: up to 480 GB/s at 512 MB; "
     + "80 % of that from 128 MB on");
+  assert.equal(curve_sentence({ ...other, rising: true }),
+    "all_reduce, 8 ranks on 2 nodes: up to 480 GB/s at 512 MB", "one size rises nowhere");
 });
 
 test("collectives belong to a curve of as many ranks that spans nodes as they do", () => {

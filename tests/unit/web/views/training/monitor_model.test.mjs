@@ -33,6 +33,8 @@ test("that nothing was throttled is said only where it was recorded", () => {
     power_w: 80 })]),
   "2 GPUs drew 75.0 W each on average, from 70.0 W (GPU 0) to 80.0 W (GPU 1), idle nearly all "
     + "the time, each sampled once");
+  assert.equal(says([monitor(0, { power_w: 70 }), monitor(1, { power_w: 72 }), monitor(2)]),
+    "3 GPUs, of which 2 drew 71.0 W each on average");
 });
 
 test("each GPU of each host has a line", () => {
