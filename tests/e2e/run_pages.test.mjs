@@ -12,7 +12,7 @@ import {
 import { ask_tool, rows_of } from "./helpers/mcp.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { run_program, temporary, tracegen_bin, until } from "./helpers/tools.mjs";
-import { generate, small_job, small_trace } from "./helpers/traces.mjs";
+import { generate, small_job, small_json, small_trace } from "./helpers/traces.mjs";
 
 const HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>';
 
@@ -463,6 +463,21 @@ test("on a narrow screen one button leads to all pages of a run", () =>
     await settle(page);
     assert.equal(await memory.isVisible(), false, "the list closes when it has been used");
   }));
+
+test("a long table is printed with all of its rows", () => on_page({}, async (page) => {
+  const names = Array.from({ length: 120 }, (_, i) => `kernel_${i}`);
+  const { id } = await server.analyzed("long",
+    [{ data: small_json({ names, steps: 2 }), filename: "rank0.json" }]);
+  await visit(page, `/runs/${id}/kernels`);
+  const rows = page.locator("tbody tr:not(.spacer)");
+  assert.ok(await rows.count() < 100);
+  await page.emulateMedia({ media: "print" });
+  await until("all rows are there", async () => await rows.count() === 120);
+  const box = page.locator(".table-region.virtual").first();
+  assert.ok(await box.evaluate((one) => one.clientHeight >= one.scrollHeight));
+  await page.emulateMedia({ media: "screen" });
+  await until("only those in sight are", async () => await rows.count() < 100);
+}));
 
 test("what is typed on the page Data stays while the run is analyzed", () =>
   on_page({}, async (page) => {

@@ -120,15 +120,22 @@ export function time_like(ns, like_ns, digits = 3) {
 }
 
 /** Two times in one unit, in milliseconds where they are short. */
-function in_one_unit(low_ns, high_ns, between, digits) {
+function both_in_one_unit(low_ns, high_ns, digits) {
   const most_ns = Math.max(Math.abs(low_ns), Math.abs(high_ns));
-  const [low, high] = [low_ns, high_ns].map((ns) => time_like(ns, most_ns, digits));
+  return [low_ns, high_ns].map((ns) => time_like(ns, most_ns, digits));
+}
+
+function in_one_unit(low_ns, high_ns, between, digits) {
+  const [low, high] = both_in_one_unit(low_ns, high_ns, digits);
   return `${low.slice(0, low.lastIndexOf(" "))}${between}${high}`;
 }
 
 /** "18.08 to 18.12 ms", with as many digits as it takes for the ends to differ. */
 export function range_text(low_ns, high_ns) {
-  const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
+  const digits = [3, 4, 5].find((n) => {
+    const [low, high] = both_in_one_unit(low_ns, high_ns, n);
+    return low !== high;
+  }) ?? 3;
   return in_one_unit(low_ns, high_ns, " to ", digits);
 }
 

@@ -58,6 +58,21 @@ export function use_columns_in_sight(columns) {
   return columns.filter((column) => !is_left_out(column));
 }
 
+/** Whether the page is laid out for paper, where nothing scrolls. */
+export function use_printing() {
+  const [is_printed, set_printed] = useState(false);
+  useEffect(() => {
+    const stop = new AbortController();
+    const on = (target, event, what) =>
+      target.addEventListener(event, what, { signal: stop.signal });
+    on(matchMedia("print"), "change", ({ matches }) => set_printed(matches));
+    on(globalThis, "beforeprint", () => set_printed(true));
+    on(globalThis, "afterprint", () => set_printed(false));
+    return () => stop.abort();
+  }, []);
+  return is_printed;
+}
+
 /** The text of a search box; the address follows shortly after the last key. */
 export function use_typed(value, commit) {
   const [text, set_text] = useState(value);

@@ -3,7 +3,7 @@
 // at a time; of long tables only the visible rows are in the document.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../base/ui.mjs";
 import { value_at } from "../base/frame.mjs";
-import { use_columns_in_sight } from "../base/hooks.mjs";
+import { use_columns_in_sight, use_printing } from "../base/hooks.mjs";
 import * as format from "../base/format.mjs";
 
 const ROW_PX = 32;
@@ -13,8 +13,9 @@ const VIRTUAL_FROM = 80;
 /**
  * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS|"call",
  *            width_px?: number, className?: string, priority?: 2|3|4|5, sort?: boolean,
- *            unit?: string,
+ *            unit?: string, reversed?: boolean,
  *            cell?: (row: number, frame: import("../base/frame.mjs").Frame) => any}} Column
+ * A `reversed` column shows what falls as its values rise, as the age of a date does.
  */
 
 /** How the values of a column are written, by kind. */
@@ -83,11 +84,12 @@ function HeadCell({ column, sort, onsort, help }) {
   }
   const first = is_text(column) ? column.key : `-${column.key}`;
   const flipped = down ? column.key : `-${column.key}`;
+  const falls = down !== Boolean(column.reversed);
   return html`<th scope="col" class=${classes(column)}
-      aria-sort=${sorted ? (down ? "descending" : "ascending") : undefined}>
+      aria-sort=${sorted ? (falls ? "descending" : "ascending") : undefined}>
     <button type="button" class="sort" title=${help}
       onClick=${() => onsort(sorted ? flipped : first)}>${name}<span class="arrow"
-      aria-hidden="true">${sorted ? (down ? "▾" : "▴") : ""}</span>
+      aria-hidden="true">${sorted ? (falls ? "▾" : "▴") : ""}</span>
     </button></th>`;
 }
 
@@ -126,11 +128,12 @@ const Spacer = ({ px, span }) =>
     <td colspan=${span} style=${{ height: `${px}px` }}></td></tr>`;
 
 /**
- * The visible rows: [first, end), in steps, from the scroll position of the region.
+ * The visible rows: [first, end), in steps, from the scroll position of the region; all on paper.
  * @param {number} count @param {boolean} virtual
  */
 function use_window(count, virtual, opened, opened_px) {
   const ref = useRef(null);
+  const is_printed = use_printing();
   const [first, set_first] = useState(0);
   const [visible, set_visible] = useState(40);
   const on_scroll = () => {
@@ -142,7 +145,7 @@ function use_window(count, virtual, opened, opened_px) {
     set_visible(Math.ceil(node.clientHeight / ROW_PX));
   };
   useLayoutEffect(on_scroll, [count, virtual, opened_px]);
-  if (!virtual) return { ref, on_scroll, first: 0, end: count };
+  if (!virtual || is_printed) return { ref, on_scroll, first: 0, end: count };
   const begin = Math.max(0, Math.min(first, count - 1) - OVERSCAN);
   return { ref, on_scroll, first: begin, end: Math.min(count, first + visible + 2 * OVERSCAN) };
 }

@@ -33,6 +33,18 @@ export function one_per_series(runs) {
   return { runs: [...first.values()], counts };
 }
 
+/**
+ * How many other runs of its series a row stands for: of all that there are, where nothing is
+ * searched for, else of those on this page.
+ * @param {any} run @param {Map<string, number>} counts of this page, by run
+ * @param {Map<string, any>} series by `series_key` @param {boolean} is_search
+ */
+export function others_of(run, counts, series, is_search) {
+  const here = counts.get(run.id) ?? 1;
+  const all = is_search || !counts.has(run.id) ? undefined : series.get(series_key(run))?.runs;
+  return { others: (all ?? here) - 1, of_page: all === undefined };
+}
+
 /** The text that a run has under a key that people chose, else null. */
 const own_text = (pairs, key) => (pairs && Object.hasOwn(pairs, key)
   && typeof pairs[key] === "string" ? pairs[key] : null);

@@ -22,7 +22,8 @@ import { DeedNotice } from "../bin/deed_notice.mjs";
 import { series_path } from "../trends/trends_model.mjs";
 import { ranks_here } from "../run/lead_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
-import { group_choices, grouped, hidden_columns, one_per_series, OPTIONAL, toggled_column }
+import { group_choices, grouped, hidden_columns, one_per_series, OPTIONAL, others_of,
+  toggled_column }
   from "./list_model.mjs";
 import { SavedViews } from "./saved_views.mjs";
 import { SelectionBar, use_ticks } from "./runs_selection.mjs";
@@ -78,13 +79,13 @@ function StepParts({ run, none }) {
   </span>`;
 }
 
-function RunName({ run, delta, also }) {
+function RunName({ run, delta, also, where }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.status !== "done" && html`<${Status}
       status=${run.status} progress=${run.progress} />`}
       ${delta && html`<span class="only-narrow">${delta}</span>`}
       ${also > 0 && html`<a href=${series_path(run.project, run.series)}>and ${
-        plural(also, "more run")} of ${run.series}</a>`}
+        plural(also, "more run")} of ${run.series}${where}</a>`}
       ${shown_project(run) && html`<span>${run.project}</span>`}
       ${(run.baselines ?? []).map((name) => html`<span class="chip chip-baseline" key=${name}><span
         aria-hidden="true">★ </span>${name}</span>`)}
@@ -133,18 +134,19 @@ const figure_columns = (frame) => FIGURES.filter(({ key }) =>
   (frame.columns.figures ?? []).some((figures) => key in (figures ?? {})));
 
 /** @returns {import("../../widgets/table.mjs").Column[]} */
-function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
+function columns_of({ frame, ticks, now, tracking, counts, onstar, is_search, paged }) {
   const at = (row) => row_at(frame, row);
   const { baselines, lines, chosen } = tracking;
   const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
     baselines=${baselines} chosen=${chosen} none=${none} />`;
+  const others = (row) => others_of(at(row), counts, lines.rows, is_search);
   return [
     { key: "name", label: "Run", className: "name-cell", width_px: 300,
       cell: (row) => html`
       <span class="with-select"><span class="row-marks"><${SelectBox} run=${at(row)}
         ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
       <${RunName} run=${at(row)} delta=${delta(row, "")} also=${
-  (counts.get(at(row).id) ?? 1) - 1} /></span>` },
+  others(row).others} where=${paged && others(row).of_page ? " on this page" : ""} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 110,
       help: "Ranks uploaded, out of those in the job",
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
@@ -174,7 +176,7 @@ function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
     { key: "findings", label: "Findings", kind: "count", sort: false, priority: 3,
       help: "Findings that cost time; ! links to what limits the figures",
       cell: (row) => html`<${FindingsCell} run=${at(row)} />` },
-    { key: "created", label: "Age", kind: "count",
+    { key: "created", label: "Age", kind: "count", reversed: true,
       cell: (row) => html`<time datetime=${at(row).created} title=${when(at(row).created)}>${
         age(at(row).created, now)}</time>` },
   ].filter(Boolean);
@@ -219,7 +221,8 @@ function RunsTable({ reply, query, change, ticks, baselines }) {
   const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
   const table = ({ id, name, frame }) => html`<${Table} key=${id}
     caption=${name ? `Runs: ${name}` : "Runs"} frame=${frame} sort=${query.sort}
-    columns=${columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred })
+    columns=${columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred,
+      is_search: query.q !== "", paged })
       .filter(({ key }) => !hidden.has(key))}
     onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
     row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />`;

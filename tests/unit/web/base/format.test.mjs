@@ -48,6 +48,8 @@ test("two times beside each other have one unit", () => {
   assert.equal(format.change_text(20_000, 50_000), "0.0200 → 0.0500 ms");
   assert.equal(format.range_text(18_080_000, 18_120_000), "18.08 to 18.12 ms");
   assert.equal(format.range_text(135_000_000_000, 139_000_000_000), "135 to 139 s");
+  assert.equal(format.range_text(726_100_000_000, 727_300_000_000), "12.10 to 12.12 min",
+    "digits are those of the unit it is written in");
   assert.deepEqual([0, 50e9, 150e9].map((ns) => format.time_like(ns, 150e9)),
     ["0 s", "50.0 s", "150 s"]);
   assert.deepEqual([12e9, 5e9, 1000].map(format.axis_of_time), [{ unit: "s", per: 1e9 },

@@ -2,7 +2,7 @@
 // The list of runs: partners on other GPUs, a row for each series, chosen columns, tags.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { group_choices, grouped, hidden_columns, one_per_series, toggled_column }
+import { group_choices, grouped, hidden_columns, one_per_series, others_of, toggled_column }
   from "../../../../../web/views/runs/list_model.mjs";
 import { tag_patch } from "../../../../../web/views/runs/tag_model.mjs";
 
@@ -16,6 +16,16 @@ test("one row stands for the runs of a series, and says how many", () => {
   const { runs: shown, counts } = one_per_series(runs);
   assert.deepEqual(shown.map(({ id }) => id), ["a@3", "b"]);
   assert.deepEqual([...counts], [["a@3", 2], ["b", 1]]);
+});
+
+test("a row of a series counts all of its runs, and says when it counts those of a page", () => {
+  const series = new Map([["p\na", { runs: 250 }]]);
+  const counts = new Map([["a@3", 100], ["b", 1]]);
+  const found = (name, is_search) => others_of(run(name, H100), counts, series, is_search);
+  assert.deepEqual(found("a@3", false), { others: 249, of_page: false });
+  assert.deepEqual(found("a@3", true), { others: 99, of_page: true });
+  assert.deepEqual(found("b", false), { others: 0, of_page: true });
+  assert.equal(others_of(run("a@3", H100), new Map(), series, false).others, 0, "a row for a run");
 });
 
 test("columns are left out and come back, in one order", () => {
