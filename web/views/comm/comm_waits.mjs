@@ -70,7 +70,8 @@ function columns_of(frame, whole) {
       width_px: 106 },
     { key: "group_size", label: "Group", priority: 3, width_px: 66 },
     { key: "span", label: "Span", priority: 5, width_px: 96 },
-    { key: "calls_per_step", label: whole ? "Calls" : "Calls/step", kind: "number", priority: 3 },
+    { key: "calls_per_step", label: whole ? "Calls" : "Calls/step",
+      kind: whole ? "count" : "number", priority: 3 },
     { key: "exposed_per_rank_ns", label: "Exposed", kind: "ms", className: "wait-column num",
       width_px: 190, help: `Exposed communication ${per}: waiting (hatched) and transfer.`,
       cell: (row) => html`<${WaitBar}

@@ -35,8 +35,8 @@ export const ACROSS_RANKS = [
  * shares of all ranks this column is of the typical one.
  */
 export const step_column = (whole, several) => ({ key: "per_step_ns", kind: "ms",
-  label: several ? `Typical rank${whole ? "" : ", per step"}` : whole ? "Time" : "Per step",
-  width_px: several ? (whole ? 118 : 160) : undefined,
+  label: several ? `Typical rank${whole ? "" : "/step"}` : whole ? "Time" : "Per step",
+  width_px: several ? (whole ? 118 : 140) : undefined,
   help: whole ? "Time of the typical rank" : "Time per steady step of the typical rank" });
 
 /**
@@ -59,7 +59,7 @@ export function KernelRows({ run, rows, ranks, whole = false }) {
     ...(whole ? [] : [{ key: "calls_per_step", label: "Calls/step", kind: "number", priority: 2,
       help: "Calls per steady step of the typical rank" }]),
     { key: "median_ns", label: "p50", kind: "call", priority: 2, help: "Median time of a call" },
-    { key: "p95_ns", label: "p95", kind: "call", priority: 2,
+    { key: "p95_ns", label: "p95", kind: "call", priority: 3,
       help: "95th percentile of the time of a call" },
     { key: "max_ns", label: "Max", kind: "call", priority: 4, help: "Longest call" },
     { key: "calls", label: "Calls", kind: "count", priority: 4,

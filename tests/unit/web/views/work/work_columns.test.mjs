@@ -28,5 +28,5 @@ test("the widths of a long table of work sum to no more than its card, on usual 
 
 test("beside shares of all ranks, a time of the typical one says so", () => {
   assert.deepEqual([[false, false], [false, true], [true, false], [true, true]].map((of) =>
-    step_column(...of).label), ["Per step", "Typical rank, per step", "Time", "Typical rank"]);
+    step_column(...of).label), ["Per step", "Typical rank/step", "Time", "Typical rank"]);
 });
