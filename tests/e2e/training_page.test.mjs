@@ -135,7 +135,7 @@ test("logs are compared without any trace, and the page says that it is only the
     await page.getByText(/is reached by megatron/).waitFor();
     assert.equal(await page.getByRole("combobox", { name: "Base" }).inputValue(), "megatron");
     const figures = page.getByRole("group", { name: "Figures of both sides" });
-    assert.match(await figures.innerText(), /Step time\s+2 s\s+log/);
+    assert.match(await figures.innerText(), /Step time\s+2,000 ms\s+log/);
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, "/compare?base=megatron&cand=bare");
     await page.getByText("not both have a training log").waitFor();
