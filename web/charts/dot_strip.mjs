@@ -83,7 +83,8 @@ function strips_table(strips) {
 function extent_of(strips) {
   const all = strips.flatMap((strip) => [...steps_of(strip), strip.low, strip.high, strip.median,
     ...strip.runs.map(({ median }) => median)]).filter(Number.isFinite);
-  return { low: Math.min(...all), high: Math.max(...all) };
+  return { low: all.reduce((a, b) => Math.min(a, b), Infinity), // too many for arguments
+    high: all.reduce((a, b) => Math.max(a, b), -Infinity) };
 }
 
 /** @param {{strips: Strip[], caption: string}} props */

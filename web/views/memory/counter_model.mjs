@@ -20,7 +20,8 @@ export const counter_label = ({ counter, device }) =>
 export function series_of(points, { counter, device }) {
   const own = points.filter((point) => point.counter === counter && point.device === device);
   const values = own.map(({ value }) => value);
-  const low = Math.min(0, ...values), high = Math.max(0, ...values);
+  const low = values.reduce((a, b) => Math.min(a, b), 0); // there may be too many for arguments
+  const high = values.reduce((a, b) => Math.max(a, b), 0);
   return { points: own, low, high: high > low ? high : low + 1,
     begin_ns: own[0]?.time_ns ?? 0, end_ns: own.at(-1)?.time_ns ?? 0 };
 }

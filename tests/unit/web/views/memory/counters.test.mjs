@@ -22,6 +22,12 @@ test("counters of one name on two devices name their device", () => {
   assert.equal(counter_label({ counter: "c", device: "" }), "c");
 });
 
+test("a counter may have more values than a call takes arguments", () => {
+  const points = Array.from({ length: 300_000 }, (_, value) =>
+    ({ counter: "c", device: "", time_ns: value, value }));
+  assert.equal(series_of(points, { counter: "c", device: "" }).high, 299_999);
+});
+
 test("a counter that shows nothing but 0 has a chart still", () => {
   const points = [1, 2].map((time_ns) => ({ counter: "c", device: "", time_ns, value: 0 }));
   const { low, high } = series_of(points, { counter: "c", device: "" });
