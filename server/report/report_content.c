@@ -347,6 +347,17 @@ static void add_lead(const struct group *group)
     buf_free(&text);
 }
 
+static const char *compared_by(const struct group *group)
+{
+    const struct table *summary = report_find(group->report, "compare_summary");
+    if (is_all_whole(group))
+        return "all that was recorded, as no step is marked";
+    for (size_t row = 0; summary && row < summary->row_count; row++)
+        if (!are_steps(summary, row))
+            return "the steady steps of the traces, or all that was recorded where none is marked";
+    return "the steady steps of the traces";
+}
+
 static void add_verdicts(const struct group *group)
 {
     static const char *const labels[] = {"Candidate", "Step",    "Step of the base",
@@ -355,9 +366,7 @@ static void add_verdicts(const struct group *group)
     const struct table *table = report_find(group->report, "compare_summary");
     struct str base = name_of(group->content, &group->compared, 0);
     doc_begin(doc, title_of(group, "Verdict"),
-              doc_printf(doc, "Against %.*s, by %s.", (int)base.len, base.at,
-                         is_all_whole(group) ? "all that was recorded, as no step is marked"
-                                             : "the steady steps of the traces"));
+              doc_printf(doc, "Against %.*s, by %s.", (int)base.len, base.at, compared_by(group)));
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++) {
         doc_text(doc, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));

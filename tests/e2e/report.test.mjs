@@ -89,6 +89,7 @@ test("sides that did different work are called neither faster nor slower", async
   assert.deepEqual([summary.same_work, summary.cand_no_steps], [false, true]);
   const { text } = await text_of("run=stepped&run=unmarked&format=md");
   assert.match(text, /^unmarked and stepped did different work, so neither is faster\.$/m);
+  assert.match(text, /^Against stepped, by the steady steps .*, or all that was recorded where/m);
   assert.match(text, /\| GEMM \/ matmul \| unmarked \|/);
 });
 
