@@ -237,6 +237,23 @@ static void say_pace(const struct reason_case *the_case, double factor, struct w
                   pace);
 }
 
+// Of communication and copies only what nothing hides is compared, which is no time of a call.
+static bool say_exposed(const struct reason_case *the_case, struct words *words)
+{
+    size_t row = the_case->detail->row;
+    int64_t base_ns = per_call_ns(the_case, BASE), cand_ns = per_call_ns(the_case, CAND);
+    if (base_ns == 0 || cand_ns == 0 ||
+        (!table_is(the_case->waterfall, row, COMPARE_WATERFALL_BAR, STR("exposed_comm")) &&
+         !table_is(the_case->waterfall, row, COMPARE_WATERFALL_BAR, STR("exposed_memory"))))
+        return false;
+    bool more = cand_ns > base_ns;
+    words_say(words,
+              "%s of a call is exposed instead of %s: it takes %s, or compute hides %s of it",
+              time_text_beside(cand_ns, base_ns).text, time_text_beside(base_ns, cand_ns).text,
+              more ? "longer" : "less", more ? "less" : "more");
+    return true;
+}
+
 // "97 % less", "12 % longer", or "100 times as long" where percents say little.
 static void say_factor(double factor, struct words *words)
 {
@@ -362,11 +379,10 @@ static const struct {
     const char *word;
     bool (*say)(const struct reason_case *the_case, struct words *words);
 } rules[] = {
-    {"replaced", say_replaced},       {"one_side", say_one_side},
-    {"attention", say_attention},     {"calls", say_calls},
-    {"shapes", say_shapes},           {"types", say_types},
-    {"kernel_kind", say_kernel_kind}, {"peaks", say_rate},
-    {"kernel", say_new_kernel},       {"slower", say_slower},
+    {"replaced", say_replaced}, {"one_side", say_one_side},       {"attention", say_attention},
+    {"calls", say_calls},       {"shapes", say_shapes},           {"types", say_types},
+    {"exposed", say_exposed},   {"kernel_kind", say_kernel_kind}, {"peaks", say_rate},
+    {"kernel", say_new_kernel}, {"slower", say_slower},
 };
 
 const char *reason_say_work(const struct reason_case *the_case, struct words *words)

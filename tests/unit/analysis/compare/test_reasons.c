@@ -260,6 +260,37 @@ static void a_large_factor_is_no_percentage(void **state)
     bench_end(&bench);
 }
 
+// A copy may take as long as before: only what nothing hides is known of it.
+static void exposed_time_is_no_time_of_a_call(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bar, *kernels[2], *why;
+        int64_t base_ns, cand_ns;
+    } cases[] = {{"exposed_memory",
+                  {"Memcpy HtoD", "Memcpy HtoD"},
+                  "2.00 ms of a call is exposed instead of 0.105 ms: it takes longer, or compute "
+                  "hides less of it",
+                  105000,
+                  2 * MS},
+                 {"exposed_comm",
+                  {"nccl:AllReduce_RING", "nccl:AllReduce_TREE"},
+                  "0.105 ms of a call is exposed instead of 2.00 ms: it takes less, or compute "
+                  "hides more of it",
+                  2 * MS,
+                  105000}};
+    for (size_t i = 0; i < 2; i++) {
+        const char *bar = cases[i].bar, *const *kernels = cases[i].kernels;
+        struct bench bench;
+        compare_two(
+            &bench,
+            (struct hand_part){bar, "copy", NULL, NULL, NULL, kernels[0], 1, cases[i].base_ns},
+            (struct hand_part){bar, "copy", NULL, NULL, NULL, kernels[1], 1, cases[i].cand_ns});
+        assert_why(&bench, 0, "exposed", cases[i].why);
+        bench_end(&bench);
+    }
+}
+
 static void add_roofline(struct bench *bench, int64_t busy_ns, double efficiency, double peak)
 {
     ROW(bench_rank(bench), &table_roofline, {"op", .text = "aten::mm"}, {"dims", .text = "[[8]]"},
@@ -480,6 +511,7 @@ int main(void)
         cmocka_unit_test(other_shapes_are_named),
         cmocka_unit_test(another_kernel_is_named_without_its_arguments),
         cmocka_unit_test(a_large_factor_is_no_percentage),
+        cmocka_unit_test(exposed_time_is_no_time_of_a_call),
         cmocka_unit_test(the_pace_of_other_kernels_tells_clocks_from_code),
         cmocka_unit_test(across_devices_peaks_and_what_is_reached_explain_it),
         cmocka_unit_test(
