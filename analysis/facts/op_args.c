@@ -236,6 +236,14 @@ static void set_problem(struct arg_list *args, const char *problem)
     args->count = 0;
 }
 
+// Nsight Systems records shapes alone: what has dimensions is a tensor of an unknown type.
+static void take_untyped(struct arg_list *args)
+{
+    for (uint32_t i = 0; i < args->count; i++)
+        if (args->args[i].kind == OP_ARG_OTHER && args->args[i].rank > 0)
+            args->args[i].kind = OP_ARG_TENSOR;
+}
+
 void op_args_parse(const struct op_arg_texts *texts, struct arg_list *args)
 {
     uint32_t count;
@@ -251,9 +259,10 @@ void op_args_parse(const struct op_arg_texts *texts, struct arg_list *args)
                                    : "the shapes of its inputs are not lists of integers");
         return;
     }
-    if (texts->types.len == 0 ||
-        !take_arguments(texts->types, take_type, args, args->count, &count) ||
-        count != args->count) {
+    if (texts->types.len == 0) {
+        take_untyped(args);
+    } else if (!take_arguments(texts->types, take_type, args, args->count, &count) ||
+               count != args->count) {
         set_problem(args, "the types of its inputs are not a list of strings, one per shape");
         return;
     }

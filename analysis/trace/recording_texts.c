@@ -187,7 +187,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
     [ITEM_OCCUPANCY] =
         {
             .item = "occupancy",
-            .shows = "registers, shared memory and estimated occupancy of kernels",
+            .shows = "estimated occupancy of kernels",
             .how =
                 {
                     [RECORDER_PYTORCH] = "recorded by default on CUDA; not available on ROCm",

@@ -250,9 +250,26 @@ static bool add_absent(const struct facts *facts, struct report *report, struct 
            add_no_clock(trace, report, err);
 }
 
+// Of operators recorded by Nsight Systems.
+static bool add_untyped(const struct facts *facts, struct report *report, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    struct doubt untyped = {
+        .item = "untyped_shapes",
+        .severity = "info",
+        .detail = "distinct inputs of operators whose shapes were recorded without the types",
+        .effect = "FLOPs of matrix products are known; bytes, bounds, utilization and attention, "
+                  "which need the types, are not",
+    };
+    for (uint32_t i = 0; i < trace->op_inputs_count; i++)
+        untyped.count += trace->op_inputs[i].dims && !trace->op_inputs[i].types;
+    return !untyped.count || doubt_add(report, &untyped, err);
+}
+
 bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err)
 {
     return add_unlinked(facts, report, err) && add_dropped(facts, report, err) &&
            add_clocks(facts, report, err) && add_overhead(facts, report, err) &&
-           add_cost_of_options(facts, report, err) && add_absent(facts, report, err);
+           add_cost_of_options(facts, report, err) && add_absent(facts, report, err) &&
+           add_untyped(facts, report, err);
 }

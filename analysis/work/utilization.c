@@ -90,8 +90,8 @@ static const char *uncovered(const struct utilization *use)
     if (use->window_ns <= 0)
         return "unknown: no steady steps";
     if (use->heavy_ns > 0 && use->covered_ns == 0)
-        return "unknown: no matrix product, attention or convolution has known FLOPs (shapes not "
-               "recorded, or kernels replayed from a graph)";
+        return "unknown: no matrix product, attention or convolution has known FLOPs (shapes or "
+               "types not recorded, or kernels replayed from a graph)";
     if ((double)use->covered_ns < LEAST_COVERED * (double)use->heavy_ns)
         return "unknown: FLOPs are known for less than half of the matrix product, attention and "
                "convolution time (see flops_time_share)";

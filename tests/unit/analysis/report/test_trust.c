@@ -506,6 +506,29 @@ static void communication_says_that_waiting_is_part_of_it(void **state)
     hand_end(&hand);
 }
 
+// Nsight Systems has them so.
+static void shapes_without_types_say_what_they_do_not_give(void **state)
+{
+    (void)state;
+    static const char *const types[] = {NULL, "[\"float\"]"};
+    for (size_t i = 0; i < 2; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                            .name = "aten::relu",
+                                            .dur_ns = 50,
+                                            .pid = 1,
+                                            .row = 1,
+                                            .dims = "[[8]]",
+                                            .types = types[i]});
+        add_launch(&hand, 10, 1);
+        add_kernel(&hand, 7, 100, 30, 1);
+        hand_analyze(&hand);
+        assert_true(has_item(&hand, "untyped_shapes") == !types[i]);
+        hand_end(&hand);
+    }
+}
+
 static void replayed_graphs_are_counted_by_device_event(void **state)
 {
     (void)state;
@@ -547,6 +570,7 @@ int main(void)
         cmocka_unit_test(one_device_counts_by_itself),
         cmocka_unit_test(what_the_profiler_reported_is_said),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
+        cmocka_unit_test(shapes_without_types_say_what_they_do_not_give),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
