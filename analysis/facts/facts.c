@@ -291,11 +291,22 @@ static bool follow(struct facts *facts, struct err *err)
     return ok;
 }
 
+static bool has_waits_only(const struct trace *trace)
+{
+    for (uint32_t i = 0; i < trace->collective_count; i++)
+        if (str_equal(trace_text(trace, trace->collectives[i].name), STR(TRACE_ASYNC_START)))
+            return true;
+    return false;
+}
+
 bool facts_make(const struct trace *trace, const struct analysis_options *options,
                 struct arena *arena, struct facts *facts, struct err *err)
 {
-    *facts =
-        (struct facts){.trace = trace, .options = options, .arena = arena, .budget = trace->budget};
+    *facts = (struct facts){.trace = trace,
+                            .options = options,
+                            .arena = arena,
+                            .budget = trace->budget,
+                            .waits_only = has_waits_only(trace)};
     return identity_of(trace, arena, &facts->identity, err) && population_make(facts, err) &&
            links_make(facts, err) && follow(facts, err) && attention_make(facts, err) &&
            account_all(facts, err);

@@ -105,6 +105,7 @@ struct facts {
     struct quarantine quarantine;
     uint64_t launches_without_events; // launching calls without a device event
     bool is_part;                     // of some of the device events only (facts_within.h)
+    bool waits_only; // transfers are recorded only where they start and are waited for
 
     struct step *steps; // ascending, disjoint on the device
     uint32_t step_count, steady_count;

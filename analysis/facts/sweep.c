@@ -107,6 +107,7 @@ static struct segment segment_at(struct sweep *sweep, int64_t now)
     cut_at_step(sweep, &segment);
     if (segment.bar == BAR_COUNT)
         explain(sweep, &segment);
+    segment.waits_only = segment.communicates && sweep->facts->waits_only;
     return segment;
 }
 
@@ -118,6 +119,7 @@ void sweep_add(struct parts *parts, const struct segment *segment)
         parts->idle_ns[segment->cause] += length_ns;
     parts->total_comm_ns += segment->communicates ? length_ns : 0;
     parts->total_memory_ns += segment->copies ? length_ns : 0;
+    parts->waits_only |= segment->waits_only;
 }
 
 void sweep_run(const struct facts *facts, uint32_t gpu, segment_visitor *visit, void *context)

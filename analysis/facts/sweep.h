@@ -16,6 +16,7 @@ struct segment {
     uint32_t device;       // its owner; for idle time the device event that ends it, or FACTS_NONE
     enum idle_cause cause; // of idle time
     bool communicates, copies; // whether the classes run during it, hidden or not
+    bool waits_only;           // what communicates is the wait for a transfer
 };
 
 // Adds the segment's time to parts.

@@ -188,16 +188,6 @@ static bool describe_overlap(const struct finding_case *the_case, const struct o
     return finding->title && finding->evidence;
 }
 
-// Whether collectives are recorded only where they start and where they are waited for.
-static bool is_hidden_part_unknown(const struct facts *facts)
-{
-    const struct trace *trace = facts->trace;
-    for (uint32_t i = 0; i < trace->collective_count; i++)
-        if (str_equal(trace_text(trace, trace->collectives[i].name), STR(TRACE_ASYNC_START)))
-            return true;
-    return false;
-}
-
 // Whether this is inference: PyTorch's operators launch work, but none is of a backward.
 static bool is_inference(const struct facts *facts)
 {
@@ -222,7 +212,7 @@ static bool check_overlap(const struct finding_case *the_case, bool *fires, stru
     double steady_ns = (double)the_case->step_ns * (double)the_case->steps;
     *fires = total_ns >= FINDING_OVERLAP_COMM * steady_ns &&
              (double)hidden_of(&overlap) < FINDING_OVERLAP_SHARE * total_ns &&
-             room_of(facts, &overlap) > 0 && !is_hidden_part_unknown(facts);
+             room_of(facts, &overlap) > 0 && !facts->waits_only;
     return !*fires || (keep_overlap(the_case, &overlap, finding, err) &&
                        describe_overlap(the_case, &overlap, finding, err));
 }

@@ -47,7 +47,8 @@ void parts_row(struct row *row, unsigned column, const struct parts *parts)
     row_i64(row, column + TIMES_BUSY_NS, parts_busy_ns(parts));
     row_i64(row, column + TIMES_TOTAL_COMM_NS, parts->total_comm_ns);
     row_i64(row, column + TIMES_TOTAL_MEMORY_NS, parts->total_memory_ns);
-    row_share(row, column + TIMES_OVERLAP_SHARE, hidden_ns, parts->total_comm_ns);
+    row_share(row, column + TIMES_OVERLAP_SHARE, hidden_ns,
+              parts->waits_only ? 0 : parts->total_comm_ns);
     row_i64(row, column + TIMES_GEMM_NS, parts->bar_ns[BAR_GEMM]);
     row_i64(row, column + TIMES_ATTENTION_NS, parts->bar_ns[BAR_ATTENTION]);
     row_i64(row, column + TIMES_OTHER_COMPUTE_NS, parts->bar_ns[BAR_OTHER_COMPUTE]);
@@ -73,6 +74,8 @@ struct parts parts_read(const struct table *table, size_t row, unsigned times)
         parts.bar_ns[b] = table_cell(table, row, times + columns[b])->i;
     parts.total_comm_ns = table_cell(table, row, times + TIMES_TOTAL_COMM_NS)->i;
     parts.total_memory_ns = table_cell(table, row, times + TIMES_TOTAL_MEMORY_NS)->i;
+    parts.waits_only =
+        parts.total_comm_ns > 0 && table_cell(table, row, times + TIMES_OVERLAP_SHARE)->null;
     return parts;
 }
 
@@ -155,6 +158,7 @@ struct parts parts_per_step(const struct parts *parts, int64_t steps)
     struct parts mean = {
         .total_comm_ns = per_step(parts->total_comm_ns, steps),
         .total_memory_ns = per_step(parts->total_memory_ns, steps),
+        .waits_only = parts->waits_only,
     };
     struct remainder remainders[BAR_COUNT];
     share_out(per_step(parts_window_ns(parts), steps), parts->bar_ns, mean.bar_ns, remainders,

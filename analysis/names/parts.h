@@ -9,6 +9,7 @@
 struct parts {
     int64_t bar_ns[BAR_COUNT]; // sum to the window
     int64_t total_comm_ns, total_memory_ns;
+    bool waits_only; // communication is the waits for transfers: what is hidden is unknown
     int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the bars without a device event; 0 if read from a
                                        // table
 };

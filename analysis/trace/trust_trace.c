@@ -210,6 +210,16 @@ static bool has_metadata(const struct facts *facts, const struct device_event *d
     return args != ARGS_NONE && facts->trace->device_args[args].collective != ARGS_NONE;
 }
 
+static bool is_start(const struct facts *facts, const struct device_event *device)
+{
+    const struct trace *trace = facts->trace;
+    uint32_t args = trace->args[device->event];
+    uint32_t collective = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].collective;
+    return collective != ARGS_NONE &&
+           str_equal(trace_text(trace, trace->collectives[collective].name),
+                     STR(TRACE_ASYNC_START));
+}
+
 static bool add_communication(const struct facts *facts, struct report *report, struct err *err)
 {
     struct doubt waiting = {
@@ -228,17 +238,27 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .effect = "their time counts; group, size and bandwidth are known only when the launching "
                   "operator shows them; from Nsight Systems, export with --include-blobs=true",
     };
+    struct doubt async = {
+        .item = "async_transfers",
+        .severity = "warning",
+        .detail =
+            "operations that start a transfer, which runs beside others until one waits for it",
+        .effect = "communication is the waits alone: how long transfers took, and how much of them "
+                  "compute hid, is unknown",
+    };
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
         if (device->class != CLASS_COMMUNICATION)
             continue;
+        async.count += is_start(facts, device);
         bool known = has_metadata(facts, device);
         waiting.count++;
         waiting.time_ns += device->owned_ns;
         bare.count += !known;
         bare.time_ns += known ? 0 : device->owned_ns;
     }
-    return (!waiting.count || doubt_add(report, &waiting, err)) &&
+    return (!async.count || doubt_add(report, &async, err)) &&
+           (!waiting.count || doubt_add(report, &waiting, err)) &&
            (!bare.count || doubt_add(report, &bare, err));
 }
 

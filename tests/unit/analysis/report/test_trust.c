@@ -506,6 +506,31 @@ static void communication_says_that_waiting_is_part_of_it(void **state)
     hand_end(&hand);
 }
 
+// Compute runs beside a transfer that is recorded where it starts and where it is waited for.
+static void transfers_known_by_their_waits_alone_have_no_overlapped_share(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"all-gather-start", "all-gather-done"};
+    static const char *const collectives[] = {TRACE_ASYNC_START, "allgather"};
+    for (size_t first = 0; first < 2; first++) { // without the start it is a plain collective
+        struct hand hand;
+        hand_begin(&hand);
+        for (size_t i = first; i < 2; i++)
+            hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                                .name = names[i],
+                                                .row = 7,
+                                                .begin_ns = (int64_t)i * 1000,
+                                                .dur_ns = 100,
+                                                .collective = collectives[i]});
+        hand_kernel(&hand, "gemm", 8, 150, 900);
+        hand_analyze(&hand);
+        size_t row = hand_find(&hand, "breakdown", "scope", "trace");
+        assert_true(hand_cell(&hand, "breakdown", row, "overlap_share")->null == !first);
+        assert_true(has_item(&hand, "async_transfers") == !first);
+        hand_end(&hand);
+    }
+}
+
 // Nsight Systems has them so.
 static void shapes_without_types_say_what_they_do_not_give(void **state)
 {
@@ -570,6 +595,7 @@ int main(void)
         cmocka_unit_test(one_device_counts_by_itself),
         cmocka_unit_test(what_the_profiler_reported_is_said),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
+        cmocka_unit_test(transfers_known_by_their_waits_alone_have_no_overlapped_share),
         cmocka_unit_test(shapes_without_types_say_what_they_do_not_give),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
     };
