@@ -192,13 +192,19 @@ static bool names_permutation(struct str name)
            str_contains_nocase(name, STR("_triton_kernel"));
 }
 
+// Flux's products, which also scatter or gather: their arguments say ReduceScatterMeta.
+static bool names_product(struct str name)
+{
+    return str_find(name, STR("FluxGemmKernel")) != SIZE_MAX;
+}
+
 // In pieces, so that names of any length are searched to their end.
 static bool names_communication(struct str name)
 {
     struct name_index window;
     size_t found[COMMUNICATION_RULES] = {0};
     bool fused = str_starts_with(name, STR("triton_"));
-    if (names_permutation(name))
+    if (names_permutation(name) || names_product(name))
         return false;
     for (size_t begin = 0; begin < name.len; begin += NAME_INDEX_MAX - WINDOW_OVERLAP) {
         name_index_make(&window, (struct str){name.at + begin, name.len - begin});
