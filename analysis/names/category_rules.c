@@ -358,6 +358,10 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_MOE, "reorder_triton", NULL},
     {MATCH_FRONT, CATEGORY_MOE, "_padded_copy", NULL}, // MegaBlocks, as the next
     {MATCH_FRONT, CATEGORY_MOE, "_binned_copy", NULL},
+    {MATCH_PART, CATEGORY_MOE, "_to_multihot", NULL}, // Megatron-LM, as the next
+    {MATCH_PART, CATEGORY_MOE, "multihot_to_", NULL},
+    {MATCH_PART, CATEGORY_MOE, "chunk_sort_map", NULL}, // Transformer Engine, as the next
+    {MATCH_FRONT, CATEGORY_MOE, "_unpermute_bwd", NULL},
     {MATCH_WHOLE, CATEGORY_MOE, "_permute_kernel", NULL},
     {MATCH_WHOLE, CATEGORY_MOE, "_unpermute_kernel", NULL},
 
@@ -411,6 +415,9 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_WHOLE, CATEGORY_ATTENTION, "_fwd_kernel", NULL},
     {MATCH_WHOLE, CATEGORY_ATTENTION, "reduce_segments", NULL}, // of vLLM's unified attention
     {MATCH_FRONT, CATEGORY_ATTENTION, "_bwd_kernel_d", NULL},
+    {MATCH_WHOLE, CATEGORY_ATTENTION, "_bwd_kernel", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "_bwd_preprocess", NULL},
+    {MATCH_PART, CATEGORY_ATTENTION, "gemm_softmax_gemm", NULL}, // CK before ck_tile
 
     // Before GEMM: many convolutions are implicit GEMMs.
     {MATCH_PART, CATEGORY_CONVOLUTION, "convolution", NULL},
@@ -498,6 +505,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_REDUCTION, "renormprob", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "distribution", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "for_multi_outputs", "batch_norm"},
+    {MATCH_PART, CATEGORY_REDUCTION, "13reduce_kernel", NULL}, // mangled, of a norm or not
     {MATCH_PART, CATEGORY_NORMALIZATION, "norm", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_fw", NULL},
     {MATCH_PART, CATEGORY_NORMALIZATION, "bn_bw", NULL},

@@ -100,6 +100,10 @@ static const struct category_sample kernel_rows[] = {
     {"post_reorder_triton_kernel", CATEGORY_MOE},
     {"_padded_copy_wgrad", CATEGORY_MOE},
     {"_binned_copy_wgrad", CATEGORY_MOE},
+    {"_indices_to_multihot_kernel", CATEGORY_MOE},
+    {"_multihot_to_indices_kernel", CATEGORY_MOE},
+    {"_make_chunk_sort_map_kernel", CATEGORY_MOE},
+    {"_unpermute_bwd_with_merging_probs_kernel", CATEGORY_MOE},
     {"_permute_kernel", CATEGORY_MOE},
     {"_unpermute_kernel", CATEGORY_MOE},
     {"kernel_unified_attention_2d", CATEGORY_ATTENTION},
@@ -165,6 +169,11 @@ static const struct category_sample kernel_rows[] = {
     {"_fwd_kernel", CATEGORY_ATTENTION},
     {"reduce_segments", CATEGORY_ATTENTION},
     {"_bwd_kernel_dk_dv", CATEGORY_ATTENTION},
+    {"_bwd_kernel", CATEGORY_ATTENTION},
+    {"_bwd_preprocess_do_o_dot", CATEGORY_ATTENTION},
+    {"void ck::kernel_batched_gemm_softmax_gemm_xdl_cshuffle_v1<ck::GridwiseBatchedGemmSoftmaxGemm_"
+     "Xdl_CShuffle<float> >(x)",
+     CATEGORY_ATTENTION},
     {"gridwise_convolution_implicit_gemm_v4r1_nchw_kcyx_nkhw", CATEGORY_CONVOLUTION},
     {"naive_conv_nonpacked_fwd_nchw_half_double_half", CATEGORY_CONVOLUTION},
     {"void causal_conv1d_fwd_kernel<Causal_conv1d_fwd_kernel_traits<128, 4, true, c10::BFloat16> "
@@ -286,6 +295,9 @@ static const struct category_sample kernel_rows[] = {
     {"void at::native::(anonymous namespace)::unrolled_elementwise_kernel_for_multi_outputs<3, "
      "at::native::(anonymous namespace)::batch_norm_update_stats_and_invert>(x)",
      CATEGORY_NORMALIZATION},
+    {"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_"
+     "10NormTwoOpsIfffEEjfLi4ELi4EEEEEvT1_",
+     CATEGORY_REDUCTION},
     {"_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi64ELi8ELb0ELb0ELb1ELi1EEEvPT0_PT_PfS4_S4_S4_"
      "diiiiiiib",
      CATEGORY_NORMALIZATION},
