@@ -287,6 +287,18 @@ static bool decode_mem_efficient(const struct kernel_text *text, struct kernel_d
 
 // --- FlashInfer ----------------------------------------------------------------------------------
 
+// Hopper's AttentionKernelTraits<by TMA, head size, ...>, in older versions <head size, ...>.
+static void read_hopper_traits(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    struct kernel_args args;
+    int32_t head;
+    kernel_args_of(kernel_instance(text->name, "AttentionKernelTraits<"), &args);
+    out->dtype = scan_first_float(&args);
+    for (size_t i = 0; i < 2 && i < args.count && !out->head_dim; i++)
+        if (scan_number(args.at[i], &head) && head > 1) // a bool may be a number
+            out->head_dim = head;
+}
+
 // KernelTraits<mask (1 is causal), tile of queries, MMA_Q, MMA_KV, head size / 16, ...>
 static void read_kernel_traits(const struct kernel_text *text, struct kernel_decoded *out)
 {
@@ -294,10 +306,16 @@ static void read_kernel_traits(const struct kernel_text *text, struct kernel_dec
     struct kernel_args args;
     int32_t mask;
     int32_t head;
+    if (kernel_has(text->name, "AttentionKernelTraits<")) {
+        read_hopper_traits(text, out);
+        return;
+    }
     kernel_args_of(kernel_instance(text->name, "KernelTraits<"), &args);
     if (args.count <= HEAD)
         return;
     out->dtype = scan_first_float(&args);
+    if (kernel_has(text->base, "MLA")) // its arguments have another order
+        return;
     if (scan_number(args.at[MASK], &mask) && mask < 2)
         set_causal(out, mask);
     if (scan_number(args.at[HEAD], &head))

@@ -400,25 +400,41 @@ static enum kernel_func arithmetic(struct str operation, bool is_pointwise)
     return FUNC_NONE;
 }
 
+// It comes after the list of tensors, and in older ones after a chunk.
+static size_t functor_at(const struct kernel_args *args)
+{
+    size_t at = 0;
+    while (at < args->count && !kernel_matches(name_of(args->at[at]), "*Functor*") &&
+           !kernel_matches(name_of(args->at[at]), "Copy"))
+        at++;
+    return at;
+}
+
+// Without a namespace they are apex's, or DeepSpeed's, which are named alike.
+static void take_library(struct str space, struct str functor, struct kernel_decoded *out)
+{
+    out->library = library_of_space(space);
+    if (!out->library && library_of_space(functor) == LIBRARY_transformer_engine)
+        out->library = LIBRARY_transformer_engine;
+    else if (out->library)
+        out->settled = DOUBT_LIBRARY;
+    else
+        out->doubts |= DOUBT_LIBRARY;
+    out->library = out->library ? out->library : LIBRARY_apex;
+}
+
 static bool decode_multi_tensor(const struct kernel_text *text, struct kernel_decoded *out)
 {
     struct kernel_args args;
     if (!str_starts_with(text->base, STR("multi_tensor_apply_kernel")))
         return false;
-    enum kernel_library library = library_of_space(text->space);
-    out->library = library ? library : LIBRARY_apex;
-    out->settled = library ? DOUBT_LIBRARY : 0;
-    size_t at = 0; // the functor comes after the list of tensors, and in older ones after a chunk
-    while (at < text->args.count && !kernel_matches(name_of(text->args.at[at]), "*Functor*") &&
-           !kernel_matches(name_of(text->args.at[at]), "Copy"))
-        at++;
+    size_t at = functor_at(&text->args);
+    struct str functor = at < text->args.count ? text->args.at[at] : STR("");
+    take_library(text->space, functor, out);
     if (at == text->args.count) {
         out->op = kernel_has(text->name, "FusedOptimize") ? OP_optimizer : OP_NONE;
         return true;
     }
-    struct str functor = text->args.at[at];
-    if (!library && library_of_space(functor) == LIBRARY_transformer_engine)
-        out->library = LIBRARY_transformer_engine;
     struct str name = name_of(functor);
     kernel_args_of(functor, &args);
     out->op = OP_foreach;

@@ -200,6 +200,23 @@ static void words_that_anyone_may_use_are_no_proof(void **state)
     assert_false(kernel_has_flag(&decoded, FLAG_triton));
 }
 
+// DeepSpeed's lists of tensors are named as apex's.
+static void lists_without_a_namespace_are_not_surely_of_apex(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float, "
+                      "int>, float, float>(long, int volatile*)"),
+                  &decoded);
+    assert_int_equal(decoded.library, LIBRARY_apex);
+    assert_int_equal(decoded.doubts, DOUBT_LIBRARY);
+    kernel_decode(STR("void multi_tensor_apply_kernel<TensorListMetadata<4>, "
+                      "transformer_engine::multi_tensor_adam::AdamFunctor<float, int>, float>(x)"),
+                  &decoded);
+    assert_int_equal(decoded.library, LIBRARY_transformer_engine);
+    assert_int_equal(decoded.doubts, 0);
+}
+
 static void a_cut_name_is_sure_of_what_its_rest_cannot_change(void **state)
 {
     (void)state;
@@ -385,6 +402,7 @@ int main(void)
         cmocka_unit_test(the_last_argument_may_be_open),
         cmocka_unit_test(types_of_results_are_left_out),
         cmocka_unit_test(words_that_anyone_may_use_are_no_proof),
+        cmocka_unit_test(lists_without_a_namespace_are_not_surely_of_apex),
         cmocka_unit_test(a_cut_name_is_sure_of_what_its_rest_cannot_change),
         cmocka_unit_test(types_with_scales_are_read_from_templates),
         cmocka_unit_test(products_of_tf32_are_not_called_f32),
