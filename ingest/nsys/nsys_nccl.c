@@ -184,7 +184,7 @@ static struct communicator *find_communicator(struct nccl *nccl, int64_t id)
 }
 
 // Creating a communicator reveals this process's rank in it. A split gives the size and rank in the
-// parent; growing one gives no rank.
+// parent; growing one gives no rank. A plain ncclCommInitRank gives 0 for all of them.
 static void note_communicator(struct nccl *nccl, struct str call, const int64_t values[NCCL_FIELDS])
 {
     bool split = str_equal(call, STR("ncclCommSplit"));
@@ -192,7 +192,7 @@ static void note_communicator(struct nccl *nccl, struct str call, const int64_t 
     int64_t id = values[split ? NCCL_PARENT : NCCL_COMMUNICATOR];
     if (size < 1 || rank < 0 || rank >= size || id == VALUE_ABSENT ||
         str_equal(call, STR("ncclCommGrow")) || nccl->communicator_count == MAX_COMMUNICATORS ||
-        find_communicator(nccl, id))
+        (id && find_communicator(nccl, id)))
         return;
     nccl->communicators[nccl->communicator_count++] = (struct communicator){id, rank, size};
 }

@@ -474,6 +474,23 @@ static void a_kernel_of_nccl_has_the_size_of_its_range(void **state)
     foreign_close(&file);
 }
 
+#define MADE_WITHOUT_ID(ranks, rank) \
+    "x'" HEAD_OF("08") "0000000000000000" ranks rank "0000000000000000'"
+
+// Outside a group the communicator has no number yet when its range is written.
+static void communicators_without_a_number_are_several(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS RANGES SCHEMAS KERNEL("10", "20", "1", P0, "1")
+                   NCCL("1", "2", "ncclCommInitRank", MADE_WITHOUT_ID("02000000", "01000000"))
+                       NCCL("3", "4", "ncclCommInitRank", MADE_WITHOUT_ID("08000000", "05000000")));
+    assert_int_equal(trace->job.rank, 5);
+    assert_int_equal(trace->job.world_size, 8);
+    foreign_close(&file);
+}
+
 static void a_communicator_that_was_split_off_has_an_unknown_size(void **state)
 {
     (void)state;
@@ -775,6 +792,7 @@ int main(void)
         cmocka_unit_test(ranges_have_domains_threads_and_ends),
         cmocka_unit_test(huge_texts_are_cut),
         cmocka_unit_test(a_kernel_of_nccl_has_the_size_of_its_range),
+        cmocka_unit_test(communicators_without_a_number_are_several),
         cmocka_unit_test(a_communicator_that_was_split_off_has_an_unknown_size),
         cmocka_unit_test(a_group_of_calls_is_one_kernel),
         cmocka_unit_test(a_send_knows_its_peer),
