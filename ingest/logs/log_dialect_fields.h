@@ -117,8 +117,6 @@ static const struct log_field hf[] = {
     {"train_runtime", LOG_RUN_S, 1, NULL},
     // axolotl
     {"tokens/total", LOG_CONSUMED_TOKENS, 1, NULL},
-    {"tokens/train_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
-    {"tokens_per_second_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
     {"memory/device_reserved (GiB)", LOG_MEMORY_BYTES, GIB, NULL},
     {"memory/device_mem_reserved(gib)", LOG_MEMORY_BYTES, GIB, NULL},
     // ms-swift; and what people add to the figures
