@@ -454,7 +454,8 @@ static void derive(struct figures *figures)
 {
     double *values = figures->values[COMPUTED];
     double power_w = preferred(figures, RUN_FIGURE_POWER);
-    derive_rates(figures, FROM_LOG);
+    if (!run_counts_batches(figures->framework))
+        derive_rates(figures, FROM_LOG);
     derive_rates(figures, FROM_TRACE);
     values[RUN_FIGURE_MEMORY_SHARE] =
         preferred(figures, RUN_FIGURE_MEMORY) / known(figures->capacity_bytes);

@@ -69,3 +69,8 @@ int64_t run_stated_batch(const struct report *report)
                ? 0
                : batch;
 }
+
+bool run_counts_batches(struct str framework)
+{
+    return str_equal(framework, STR("openrlhf-bar"));
+}

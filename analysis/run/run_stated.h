@@ -15,4 +15,8 @@ int64_t run_stated_count(const struct report *report, const char *standard);
 // all that is stated; 0 unknown.
 int64_t run_stated_batch(const struct report *report);
 
+// Whether what a log calls a step is a batch of one GPU, of which several may be a step, by the
+// framework that wrote it.
+bool run_counts_batches(struct str framework);
+
 #endif

@@ -14,23 +14,25 @@ struct job {
     const struct table *logs;
     struct str file; // of the row before
     bool from_zero;  // its first step is 0
+    bool batches;    // its steps are batches of a GPU
 };
 
-static bool is_from_zero(const struct job *job, struct str file)
+static void look_up(struct job *job, struct str file)
 {
-    for (size_t i = 0; job->logs && i < job->logs->row_count; i++)
-        if (str_equal(table_cell(job->logs, i, LOGS_FILE)->s, file))
-            return table_i64(job->logs, i, LOGS_FIRST_STEP, 1) == 0;
-    return false;
+    job->file = file;
+    job->from_zero = job->batches = false;
+    for (size_t i = 0; job->logs && i < job->logs->row_count; i++) {
+        if (!str_equal(table_cell(job->logs, i, LOGS_FILE)->s, file))
+            continue;
+        job->from_zero = table_i64(job->logs, i, LOGS_FIRST_STEP, 1) == 0;
+        job->batches = run_counts_batches(table_text(job->logs, i, LOGS_FRAMEWORK));
+        return;
+    }
 }
 
-// A log whose first step is 0 counts the steps before it. Rows of a file are adjacent.
-static int64_t steps_until(struct job *job, struct str file, int64_t step)
+// A log whose first step is 0 counts the steps before it.
+static int64_t steps_until(const struct job *job, int64_t step)
 {
-    if (!job->file.at || !str_equal(job->file, file)) {
-        job->file = file;
-        job->from_zero = is_from_zero(job, file);
-    }
     return step + (job->from_zero && step < INT64_MAX);
 }
 
@@ -40,14 +42,16 @@ static void fill_row(struct job *job, const struct token_columns *columns,
     // The report is the run's own and still being made.
     struct cell *tokens = (struct cell *)(uintptr_t)table_cell(table, row, columns->tokens);
     const struct cell *samples = table_cell(table, row, columns->samples);
+    struct str file = table_cell(table, row, columns->file)->s;
     int64_t count, step = table_i64(table, row, columns->step, 0);
     if (!tokens->null)
         return;
+    if (!job->file.at || !str_equal(job->file, file)) // rows of a file are adjacent
+        look_up(job, file);
     if (!samples->null)
         count = samples->i;
-    else if (!job->batch || __builtin_mul_overflow(
-                                steps_until(job, table_cell(table, row, columns->file)->s, step),
-                                job->batch, &count))
+    else if (!job->batch || job->batches ||
+             __builtin_mul_overflow(steps_until(job, step), job->batch, &count))
         return;
     if (!__builtin_mul_overflow(count, job->seq_length, &count) && count >= 0)
         *tokens = cell_i64(count);

@@ -331,7 +331,7 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_DICT,
      FIELDS(openrlhf)},
     {.name = "openrlhf",
-     .source = "openrlhf",
+     .source = "openrlhf-bar",
      .mark = "Train step of epoch ",
      .in_epoch = "| ",
      .epoch = "Train step of epoch ",

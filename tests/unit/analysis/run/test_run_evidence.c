@@ -178,6 +178,22 @@ static void tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence(voi
     assert_int_equal(table_i64(steps, 1, LOG_STEPS_CONSUMED_TOKENS, -1), 4 * 2 * 4 * 4 * 2048);
 }
 
+static void batches_of_a_gpu_are_no_steps_whose_samples_are_known(void **state)
+{
+    struct files *files = *state;
+    struct err err;
+    struct row log = {.desc = &table_logs};
+    row_word(&log, LOGS_FILE, "a.log");
+    row_word(&log, LOGS_FRAMEWORK, "openrlhf-bar");
+    assert_true(row_end(&log, &files->run, &err));
+    add_samples(files, 4, 0);
+    state_setting(files, "seq_length", "2048");
+    state_setting(files, "global_batch_size", "8");
+    run_fill_tokens(&files->run);
+    const struct table *steps = report_find(&files->run, "log_steps");
+    assert_true(table_cell(steps, 0, LOG_STEPS_CONSUMED_TOKENS)->null);
+}
+
 // MaxText's batch is of a device, whether it shares a model with others or not.
 static void a_batch_of_a_device_is_of_every_device(void **state)
 {
@@ -201,6 +217,7 @@ int main(void)
         TEST(logs_join_one_after_another),
         TEST(a_log_of_too_many_steps_leaves_them_out_and_says_so),
         TEST(tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence),
+        TEST(batches_of_a_gpu_are_no_steps_whose_samples_are_known),
         TEST(a_batch_of_a_device_is_of_every_device),
         TEST(files_beyond_a_million_rows_are_left_out_and_said),
     };

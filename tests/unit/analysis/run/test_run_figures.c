@@ -195,6 +195,19 @@ static void rates_follow_from_what_a_step_is(void **state)
     assert_figure(f, "tokens_per_s_per_gpu", "trace", 64 * 2048 / 0.6 / 8);
 }
 
+// Of a bar that counts batches it is unknown what a step is.
+static void batches_give_no_rates(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_word(&log, LOGS_FRAMEWORK, "openrlhf-bar");
+    end(f, &log, &f->run);
+    set(f, "global_batch_size", "64");
+    set(f, "seq_length", "2048");
+    assert_true(isnan(figure(f, "samples_per_s", NULL)));
+    assert_true(isnan(figure(f, "job_tokens_per_s", NULL)));
+}
+
 static void what_a_log_states_is_not_computed(void **state)
 {
     struct fixture *f = *state;
@@ -683,6 +696,7 @@ int main(void)
         TEST(a_log_beside_a_recording_without_steps_gives_the_step),
         TEST(steps_that_another_rank_lacks_are_those_of_the_headline_rank),
         TEST(rates_follow_from_what_a_step_is),
+        TEST(batches_give_no_rates),
         TEST(what_a_log_states_is_not_computed),
         TEST(tokens_of_the_job_give_those_of_a_gpu),
         TEST(tokens_with_a_label_are_not_all_that_were_computed),

@@ -416,7 +416,7 @@ static const struct printed printed[] = {
      {{LOG_LOSS, 0.25}, {LOG_LEARNING_RATE, 3.25e-6}, {LOG_STEP_S, 8.5}}},
     {"Train step of epoch 1:  12%|1| 121/1000 [02:00<14:00,  1.5s/it, gpt_loss=1.25, "
      "loss_mean=1.3, lr=5e-6]\n",
-     "openrlhf",
+     "openrlhf-bar",
      1,
      1121,
      {{LOG_LOSS, 1.25}, {LOG_LEARNING_RATE, 5e-6}, {LOG_STEP_S, 1.5}}},
