@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of lines that are not those of the job's steps.
+// Numbers of lines that are not those of the job's steps, and rates that are not those of a GPU.
 #include "tests/unit/log_hand.h"
 
 static void assert_steps(const char *text, const int64_t *steps, size_t count)
@@ -137,6 +137,18 @@ static void a_figure_of_a_validation_is_no_bar_of_one(void **state)
     evidence_free(&evidence);
 }
 
+// Of labeled tokens of a step's last batch, by the time of all its batches.
+static void rates_of_axolotl_are_left_out(void **state)
+{
+    (void)state;
+    read_whole("{'loss': 1.5, 'grad_norm': 0.9, 'learning_rate': 2e-05, 'tokens/total': 65536, "
+               "'tokens/train_per_sec_per_gpu': 1000.0, 'tokens_per_second_per_gpu': 1000.0, "
+               "'epoch': 0.1}\n");
+    assert_true(has(0, LOG_CONSUMED_TOKENS, 65536));
+    assert_false(log_step_has(&evidence.log.steps[0], LOG_TOKENS_PER_S));
+    evidence_free(&evidence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -149,6 +161,7 @@ int main(void)
         cmocka_unit_test(a_bar_beside_a_validation_goes_on_after_it),
         cmocka_unit_test(a_log_may_begin_in_a_later_epoch),
         cmocka_unit_test(a_figure_of_a_validation_is_no_bar_of_one),
+        cmocka_unit_test(rates_of_axolotl_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

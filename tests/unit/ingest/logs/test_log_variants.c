@@ -677,19 +677,6 @@ static void a_bar_at_the_end_of_a_block_numbers_what_follows(void **state)
     }
 }
 
-// Of labeled tokens of a step's last batch, by the time of all its batches.
-static void rates_of_axolotl_are_left_out(void **state)
-{
-    (void)state;
-    static const char line[] =
-        "{'loss': 1.5, 'grad_norm': 0.9, 'learning_rate': 2e-05, 'tokens/total': 65536, "
-        "'tokens/train_per_sec_per_gpu': 1000.0, 'tokens_per_second_per_gpu': 1000.0, 'epoch': "
-        "0.1}\n";
-    read_file(str_of(line), "train.log");
-    assert_value(line, 0, LOG_CONSUMED_TOKENS, 65536);
-    assert_false(log_step_has(&evidence.log.steps[0], LOG_TOKENS_PER_S));
-}
-
 static void nanotron_counts_in_giga(void **state)
 {
     (void)state;
@@ -774,7 +761,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_bar_at_the_end_of_a_block_numbers_what_follows),
-        TEST(rates_of_axolotl_are_left_out),
         TEST(nanotron_counts_in_giga),
         TEST(torchtune_has_a_log_of_its_own),
         TEST(neox_names_its_figures_in_its_own_way),

@@ -1,93 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports of Nsight Systems: what each table becomes, and what is done about tables, columns and
 // values that are missing or make no sense.
-#include "tests/unit/foreign_database.h"
+#include "tests/unit/nsys_hand.h"
 
 #include <stdlib.h>
-
-// globalPid and globalTid of process 100 + n and its thread 7.
-#define P0 "1677721600"
-#define T0 "1677721607"
-#define P1 "1694498816"
-#define T1 "1694498823"
-
-#define STRINGS                                                                           \
-    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT NOT NULL);"                \
-    "INSERT INTO StringIds VALUES(1, 'gemm'), (2, 'cudaLaunchKernel_v7000_ptsz'),"        \
-    "(3, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'), (4, 'ncclAllReduce'), (5, 'poll')," \
-    "(6, 'registered'), (7, 'ncclDevKernel_SendRecv'), (8, 'MPI_Barrier');"
-#define KERNELS                                                                         \
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, "          \
-    "correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, " \
-    "blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory);"
-#define KERNEL(start, end, correlation, process, name)                                    \
-    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(" start "," end ", 0, 7, " correlation \
-    "," process "," name "," name ", 4, 2, 1, 128, 1, 1, 40, 1000, 24);"
-#define CALLS                                                                      \
-    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, " \
-    "correlationId, nameId);"
-#define CALL(start, end, thread, correlation)                                                     \
-    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(" start "," end ", 0," thread "," correlation \
-    ", 2);"
-#define RANGES                                                                                \
-    "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid, endGlobalTid, " \
-    "domainId, binaryData);"
-#define RANGE(start, end, type, text)                                               \
-    "INSERT INTO NVTX_EVENTS VALUES(" start "," end "," type "," text ", NULL, " T0 \
-    ", NULL, 0, NULL);"
-// Of NCCL, in domain 1.
-#define NCCL(start, end, name, payload)                                           \
-    "INSERT INTO NVTX_EVENTS VALUES(" start "," end ", 59, '" name "', NULL, " T0 \
-    ", NULL, 1, " payload ");"
-#define SCHEMAS                                                                                  \
-    "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, schemaId, idx, type, name, offset);"     \
-    "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(1, 9, 0, 18, 'NCCL communicator ID', NULL)," \
-    "(1, 9, 1, 22, 'Message size [bytes]', 8), (1, 9, 2, 5, 'Peer rank', 16),"                   \
-    "(1, 8, 0, 18, 'NCCL communicator ID', NULL), (1, 8, 1, 5, 'No. of ranks', 8),"              \
-    "(1, 8, 2, 5, 'Rank', 12), (1, 7, 0, 18, 'NCCL communicator ID', NULL),"                     \
-    "(1, 7, 1, 18, 'Parent NCCL communicator ID', 8), (1, 7, 2, 5, 'No. of ranks', 16),"         \
-    "(1, 7, 3, 5, 'Rank', 20);"
-// Hexadecimal: domain 1, schema 9 or 8, 24 bytes; communicator 0xAB, then 4096 bytes or 4 ranks.
-#define HEAD_OF(schema)                \
-    "01000000"                         \
-    "00000000" schema "00000000000000" \
-    "1800000000000000"                 \
-    "3800000000000000"
-#define MESSAGE                           \
-    "x'" HEAD_OF("09") "AB00000000000000" \
-                       "0010000000000000" \
-                       "0200000000000000'"
-// 0xCD from 0xAB, of 4 ranks.
-#define SPLIT                             \
-    "x'" HEAD_OF("07") "CD00000000000000" \
-                       "AB00000000000000" \
-                       "0400000003000000'"
-#define OF_SPLIT                          \
-    "x'" HEAD_OF("09") "CD00000000000000" \
-                       "0010000000000000" \
-                       "0200000000000000'"
-#define MADE                              \
-    "x'" HEAD_OF("08") "AB00000000000000" \
-                       "0400000003000000" \
-                       "0000000000000000'"
-
-static struct trace *open_one(struct foreign_file *file, const char *sql)
-{
-    foreign_open(file, sql);
-    if (file->count != 1)
-        fail_msg("found %u traces: %s", file->count, file->err.msg);
-    return file->traces[0];
-}
-
-static struct str name_of(const struct trace *trace, uint32_t event)
-{
-    return trace_text(trace, trace->name[event]);
-}
-
-static const struct device_args *device_of(const struct trace *trace, uint32_t event)
-{
-    return &trace->device_args[trace->args[event]];
-}
 
 // --- devices and calls --------------------------------------------------------------------------
 
@@ -446,133 +362,6 @@ static void huge_texts_are_cut(void **state)
     foreign_close(&file);
 }
 
-// --- NCCL ---------------------------------------------------------------------------------------
-
-static const struct collective *collective_of(const struct trace *trace, uint32_t event)
-{
-    uint32_t index = device_of(trace, event)->collective;
-    return index == ARGS_NONE ? NULL : &trace->collectives[index];
-}
-
-static void a_kernel_of_nccl_has_the_size_of_its_range(void **state)
-{
-    (void)state;
-    struct foreign_file file = {0};
-    struct trace *trace =
-        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
-                            CALL("30", "35", T0, "5") NCCL("1", "2", "ncclCommInitRank", MADE)
-                                NCCL("20", "40", "ncclAllReduce", MESSAGE));
-    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
-    assert_non_null(collective);
-    assert_true(str_equal(trace_text(trace, collective->name), STR("allreduce")));
-    assert_true(str_equal(trace_text(trace, collective->group), STR("0xab")));
-    assert_int_equal(collective->in_elems, 4096);
-    assert_int_equal(collective->group_size, 4);
-    assert_int_equal(trace->job.rank, 3);
-    assert_int_equal(trace->job.world_size, 4);
-    assert_int_equal(trace->group_count, 1);
-    foreign_close(&file);
-}
-
-#define MADE_WITHOUT_ID(ranks, rank) \
-    "x'" HEAD_OF("08") "0000000000000000" ranks rank "0000000000000000'"
-
-// Outside a group the communicator has no number yet when its range is written.
-static void communicators_without_a_number_are_several(void **state)
-{
-    (void)state;
-    struct foreign_file file = {0};
-    struct trace *trace = open_one(
-        &file, STRINGS KERNELS RANGES SCHEMAS KERNEL("10", "20", "1", P0, "1")
-                   NCCL("1", "2", "ncclCommInitRank", MADE_WITHOUT_ID("02000000", "01000000"))
-                       NCCL("3", "4", "ncclCommInitRank", MADE_WITHOUT_ID("08000000", "05000000")));
-    assert_int_equal(trace->job.rank, 5);
-    assert_int_equal(trace->job.world_size, 8);
-    foreign_close(&file);
-}
-
-static void a_communicator_that_was_split_off_has_an_unknown_size(void **state)
-{
-    (void)state;
-    struct foreign_file file = {0};
-    struct trace *trace =
-        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
-                            CALL("30", "35", T0, "5") NCCL("1", "2", "ncclCommSplit", SPLIT)
-                                NCCL("20", "40", "ncclAllGather", OF_SPLIT));
-    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
-    assert_non_null(collective);
-    assert_true(str_equal(trace_text(trace, collective->group), STR("0xcd")));
-    assert_int_equal(collective->group_size, VALUE_ABSENT);
-    assert_int_equal(collective->out_elems, VALUE_ABSENT);
-    assert_int_equal(trace->job.rank, 3); // of the parent
-    assert_int_equal(trace->job.world_size, 4);
-    foreign_close(&file);
-}
-
-#define TWO_EXCHANGES                                                                       \
-    STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")                 \
-        CALL("30", "35", T0, "5") NCCL("10", "11", "ncclGroupStart", "NULL")                \
-            NCCL("12", "13", "ncclSend", MESSAGE) NCCL("14", "15", "ncclRecv", MESSAGE)     \
-                NCCL("16", "17", "ncclSend", MESSAGE) NCCL("18", "19", "ncclRecv", MESSAGE) \
-                    NCCL("20", "40", "ncclGroupEnd", "NULL")
-
-static void a_group_of_calls_is_one_kernel(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *statements, *name;
-    } groups[] = {
-        {TWO_EXCHANGES, "all_to_all"}, // of two ranks, for all that is known
-        {TWO_EXCHANGES NCCL("1", "2", "ncclCommInitRank", MADE), "send_recv"}, // of four
-    };
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        struct foreign_file file = {0};
-        struct trace *trace = open_one(&file, groups[i].statements);
-        const struct collective *collective =
-            collective_of(trace, foreign_event(trace, EVENT_KERNEL));
-        assert_non_null(collective);
-        assert_true(str_equal(trace_text(trace, collective->name), str_of(groups[i].name)));
-        assert_int_equal(collective->in_elems, 8192);
-        assert_int_equal(collective->out_elems, 8192);
-        foreign_close(&file);
-    }
-}
-
-static void a_send_knows_its_peer(void **state)
-{
-    (void)state;
-    struct foreign_file file = {0};
-    struct trace *trace =
-        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")
-                            CALL("30", "35", T0, "5") NCCL("20", "40", "ncclSend", MESSAGE));
-    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
-    assert_non_null(collective);
-    assert_true(str_equal(trace_text(trace, collective->name), STR("send")));
-    assert_int_equal(collective->peer_in_group, 2);
-    foreign_close(&file);
-}
-
-static void without_a_payload_a_kernel_has_no_collective(void **state)
-{
-    (void)state;
-    static const char *const payloads[] = {NCCL("20", "40", "ncclAllReduce", "NULL"),
-                                           NCCL("20", "40", "ncclAllReduce", "'text'"),
-                                           NCCL("20", "40", "ncclAllReduce", "x'0100'"),
-                                           NCCL("20", "40", "ncclAllReduce", "zeroblob(4000)"),
-                                           NCCL("50", "60", "ncclAllReduce", MESSAGE)};
-    for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
-        struct foreign_file file = {0};
-        char sql[8192];
-        snprintf(sql, sizeof sql, "%s%s",
-                 STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
-                     CALL("30", "35", T0, "5"),
-                 payloads[i]);
-        struct trace *trace = open_one(&file, sql);
-        assert_null(collective_of(trace, foreign_event(trace, EVENT_KERNEL)));
-        foreign_close(&file);
-    }
-}
-
 // --- facts --------------------------------------------------------------------------------------
 
 static void devices_have_the_ordinals_of_the_process(void **state)
@@ -672,32 +461,6 @@ static void only_the_rank_is_taken_from_the_environment(void **state)
     foreign_close(&file);
 }
 
-// A pair of ranks may make a communicator, and a launcher may start one process a node.
-static void the_larger_job_says_the_rank(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *rank, *world_size;
-        int64_t of_trace, ranks;
-    } jobs[] = {{"37", "64", 37, 64}, {"0", "1", 3, 4}};
-    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
-        char statements[4096];
-        struct foreign_file file = {0};
-        snprintf(statements, sizeof statements,
-                 STRINGS KERNELS RANGES SCHEMAS KERNEL("10", "20", "1", P0, "1")
-                     NCCL("1", "2", "ncclCommInitRankConfig",
-                          MADE) "CREATE TABLE META_DATA_CAPTURE(name, value);"
-                                "INSERT INTO META_DATA_CAPTURE VALUES"
-                                "('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=\"%s\"'),"
-                                "('PROCESS_0:ENVIRONMENT_VARIABLE', 'WORLD_SIZE=\"%s\"');",
-                 jobs[i].rank, jobs[i].world_size);
-        struct trace *trace = open_one(&file, statements);
-        assert_int_equal(trace->job.rank, jobs[i].of_trace);
-        assert_int_equal(trace->job.world_size, jobs[i].ranks);
-        foreign_close(&file);
-    }
-}
-
 #define STARTED(at)                                            \
     "CREATE TABLE TARGET_INFO_SESSION_START_TIME(utcEpochNs);" \
     "INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES(" at ");"
@@ -791,15 +554,8 @@ int main(void)
         cmocka_unit_test(damaged_sizes_are_left_out),
         cmocka_unit_test(ranges_have_domains_threads_and_ends),
         cmocka_unit_test(huge_texts_are_cut),
-        cmocka_unit_test(a_kernel_of_nccl_has_the_size_of_its_range),
-        cmocka_unit_test(communicators_without_a_number_are_several),
-        cmocka_unit_test(a_communicator_that_was_split_off_has_an_unknown_size),
-        cmocka_unit_test(a_group_of_calls_is_one_kernel),
-        cmocka_unit_test(a_send_knows_its_peer),
-        cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
         cmocka_unit_test(devices_have_the_ordinals_of_the_process),
         cmocka_unit_test(counters_have_the_units_that_are_said),
-        cmocka_unit_test(the_larger_job_says_the_rank),
         cmocka_unit_test(times_of_a_normalized_export_are_since_1970),
         cmocka_unit_test(only_the_rank_is_taken_from_the_environment),
         cmocka_unit_test(what_recorded_it_is_a_setting),
