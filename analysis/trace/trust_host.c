@@ -266,10 +266,25 @@ static bool add_untyped(const struct facts *facts, struct report *report, struct
     return !untyped.count || doubt_add(report, &untyped, err);
 }
 
+static bool add_unnumbered(const struct facts *facts, struct report *report, struct err *err)
+{
+    static const struct doubt unnumbered = {
+        .item = "rank_by_order",
+        .severity = "info",
+        .count = 1,
+        .detail = "a process of a file with several, which does not say its rank: ranks are in the "
+                  "order of the files' names and, in a file, of devices",
+        .effect = "the job's rank may be another one, and differ between recordings; export with "
+                  "--include-blobs=true, or record under MPI or with RANK set",
+    };
+    bool shares_file = facts->options && facts->options->shares_file;
+    return !shares_file || facts->identity.rank >= 0 || doubt_add(report, &unnumbered, err);
+}
+
 bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err)
 {
     return add_unlinked(facts, report, err) && add_dropped(facts, report, err) &&
            add_clocks(facts, report, err) && add_overhead(facts, report, err) &&
            add_cost_of_options(facts, report, err) && add_absent(facts, report, err) &&
-           add_untyped(facts, report, err);
+           add_untyped(facts, report, err) && add_unnumbered(facts, report, err);
 }

@@ -43,6 +43,7 @@ struct use {
     int keep_fd;
     struct report *report;
     struct pipeline_result *result;
+    int64_t process; // FORMAT_WHOLE: the only one of its file
 };
 
 static bool keep_task(void *context, struct err *err)
@@ -63,10 +64,12 @@ static bool analyze_task(void *context, struct err *err)
     const struct trace *trace = use->trace;
     if (use->job->progress && use->job->progress->cancel)
         return err_set(err, ERR_CANCELLED, "cancelled before the analysis");
+    struct analysis_options options = use->job->options;
+    options.shares_file = use->process != FORMAT_WHOLE;
     use->result->events = trace->event_count;
     use->result->text_bytes = (int64_t)trace->text_bytes;
     return identity_of(trace, use->report->arena, &use->result->identity, err) &&
-           analyze_trace(trace, &use->job->options, use->report, err);
+           analyze_trace(trace, &options, use->report, err);
 }
 
 // Keeps a trace just read, alongside its analysis if a core is free.
@@ -125,8 +128,11 @@ bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_jo
     bool keeps = trace && !kept;
     if (!keeps)
         close_unused(files->keep);
-    struct use use = {
-        .job = job, .keep_fd = keeps ? files->keep : -1, .report = report, .result = result};
+    struct use use = {.job = job,
+                      .keep_fd = keeps ? files->keep : -1,
+                      .report = report,
+                      .result = result,
+                      .process = job->process};
     return trace && use_up(&use, trace, begin_ns, err);
 }
 
@@ -140,7 +146,8 @@ bool pipeline_opened(struct source *source, const struct format_found *found,
     int keep_fd = job->keep ? *job->keep : -1;
     if (!trace)
         close_unused(keep_fd);
-    struct use use = {.job = job, .keep_fd = keep_fd, .report = report, .result = result};
+    struct use use = {
+        .job = job, .keep_fd = keep_fd, .report = report, .result = result, .process = found->part};
     return trace && use_up(&use, trace, begin_ns, err);
 }
 

@@ -153,6 +153,16 @@ static bool draw_ranks(const struct joining *joining, struct err *err)
                              err);
 }
 
+static bool find_ranks(struct joining *joining, struct arena *arena, struct err *err)
+{
+    struct store *store = joining->site->config->store;
+    struct str run_id = joining->job->run_id;
+    return store_done_ranks(store, run_id, arena, &joining->traces, &joining->count, err) &&
+           (store_processes_are_ordered(joining->traces, joining->count) ||
+            (store_order_processes(store, run_id, arena, err) &&
+             store_done_ranks(store, run_id, arena, &joining->traces, &joining->count, err)));
+}
+
 bool job_run_join(struct job_site *site, const struct job *job, struct progress *progress,
                   struct job_death *death, struct err *err)
 {
@@ -160,8 +170,7 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
     struct budget budget = {.limit = site->config->memory_bytes};
     struct arena arena;
     arena_init(&arena, &budget);
-    bool ok = store_done_ranks(site->config->store, job->run_id, &arena, &joining.traces,
-                               &joining.count, err) &&
+    bool ok = find_ranks(&joining, &arena, err) &&
               store_list_evidence(site->config->store, job->run_id, &arena, &joining.evidence,
                                   &joining.evidence_count, err) &&
               (fits_service(&joining) ? join_in_service(&joining, &arena, err)

@@ -184,6 +184,18 @@ static struct new_member row_of(const struct unpacking *unpacking, size_t index)
     };
 }
 
+// One process of the file itself: "job.sqlite/process0".
+static bool take_file(struct unpacking *unpacking, struct new_member *row, struct err *err)
+{
+    struct str file = unpacking->job->filename, name = row->filename;
+    char *path = arena_printf(&unpacking->arena, err, "%.*s%s%.*s", (int)file.len,
+                              file.len ? file.at : "", file.len ? "/" : "", (int)name.len, name.at);
+    row->sha256 = unpacking->job->sha256.at;
+    row->bytes = unpacking->job->bytes;
+    row->filename = path ? str_of(path) : name;
+    return path;
+}
+
 static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_t index,
                          struct err *err)
 {
@@ -195,11 +207,8 @@ static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_
     batch->bytes += member->bytes;
     if (member->kind == MEMBER_SKIPPED)
         return true;
-    if (!member->bytes) { // one process of the file itself
-        row->sha256 = unpacking->job->sha256.at;
-        row->bytes = unpacking->job->bytes;
-        return true;
-    }
+    if (!member->bytes)
+        return take_file(unpacking, row, err);
     *spool = blob_spool_open(unpacking->site->config->blobs, member->bytes, err);
     if (!*spool || !copy(unpacking, member, *spool, err))
         return false;

@@ -382,7 +382,7 @@ static bool add_processes(struct writer *writer, const struct member *file, stru
         struct member member = *file;
         buf_clear(&name);
         buf_add_str(&name, file->name);
-        buf_printf(&name, "%srank%u", file->name.len ? "/" : "", i);
+        buf_printf(&name, "%sprocess%u", file->name.len ? "/" : "", i);
         member.name = (struct str){name.at, name.len};
         member.process = writer->processes->at[i];
         member.is_repeat = i > 0;

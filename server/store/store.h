@@ -461,11 +461,18 @@ MUST_CHECK bool store_reanalyze_run(struct store *store, struct str run_id, stru
 struct rank_trace {
     int64_t rank;
     struct str trace_id;
-    struct str role;    // as its upload gave it, "" unknown
-    int64_t join_bytes; // as in its trace_result; -1 if an older program stored it
+    struct str role;         // as its upload gave it, "" unknown
+    int64_t join_bytes;      // as in its trace_result; -1 if an older program stored it
+    struct str process_name; // one of several processes of a file that does not say its rank: the
+                             // names of both; else ""
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
                                  struct rank_trace **ranks, size_t *count, struct err *err);
+
+// Ranks of such processes are in the order of their names; whether they are already.
+bool store_processes_are_ordered(const struct rank_trace *ranks, size_t count);
+MUST_CHECK bool store_order_processes(struct store *store, struct str run_id, struct arena *arena,
+                                      struct err *err);
 
 // Queued and running jobs, for readiness and back-pressure.
 MUST_CHECK bool store_count_jobs(struct store *store, uint64_t *open, struct err *err);

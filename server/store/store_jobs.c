@@ -309,8 +309,8 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
         return false;
     struct stmt stmt = sql_begin(
         txn.db,
-        "SELECT rank, id, role, join_bytes FROM trace WHERE run_id = ? AND state = 'done' "
-        "ORDER BY rank",
+        "SELECT rank, id, role, join_bytes, CASE WHEN process <> 0 AND rank_from = 'next' "
+        "THEN filename ELSE '' END FROM trace WHERE run_id = ? AND state = 'done' ORDER BY rank",
         err);
     sql_bind_text(&stmt, run_id);
     *ranks = NULL;
@@ -321,9 +321,9 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
             stmt.failed = true;
             break;
         }
-        (*ranks)[(*count)++] =
-            (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena),
-                                sql_text(&stmt, 2, arena), sql_i64_or(&stmt, 3, -1)};
+        (*ranks)[(*count)++] = (struct rank_trace){
+            sql_i64(&stmt, 0), sql_text(&stmt, 1, arena), sql_text(&stmt, 2, arena),
+            sql_i64_or(&stmt, 3, -1), sql_text(&stmt, 4, arena)};
     }
     bool ok = sql_end(&stmt);
     return txn_end(&txn, ok, err);

@@ -8,6 +8,7 @@ struct placing {
     struct db *db;
     struct arena *arena;
     struct str run_id, trace_id;
+    bool is_process; // one of several of its file, of which the file's name says nothing
     bool replaces;
     int64_t uploaded_ns;
     bool superseded;     // a later upload has replaced it before it was read
@@ -149,7 +150,7 @@ static bool try_name(struct placing *placing, struct str filename, struct err *e
 {
     struct rank_name name = rank_name_of(filename);
     bool all = false;
-    if (placing->rank >= 0 || placing->superseded)
+    if (placing->rank >= 0 || placing->superseded || placing->is_process)
         return true;
     if (name.folder.len && !holds_all(placing, filename, name.folder, &all, err))
         return false;
@@ -157,7 +158,8 @@ static bool try_name(struct placing *placing, struct str filename, struct err *e
                : try_rank(placing, name.rank, "filename", err);
 }
 
-// In order: from the upload's field, the file's metadata, its name, the first free rank.
+// In order: from the upload's field, the file's metadata, its name, the first free rank. Those of
+// processes are put in order later (store_process_order.c).
 static bool settle_rank(struct placing *placing, struct str filename, int64_t metadata_rank,
                         struct err *err)
 {
@@ -177,9 +179,10 @@ static bool settle_rank(struct placing *placing, struct str filename, int64_t me
 static bool look_at_trace(struct placing *placing, struct str *filename, bool *is_pending,
                           struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        placing->db, "SELECT filename, replaces, rank IS NULL, uploaded_ns FROM trace WHERE id = ?",
-        err);
+    struct stmt stmt = sql_begin(placing->db,
+                                 "SELECT filename, replaces, rank IS NULL, uploaded_ns, process <> "
+                                 "0 FROM trace WHERE id = ?",
+                                 err);
     sql_bind_text(&stmt, placing->trace_id);
     *is_pending = false;
     if (sql_row(&stmt)) {
@@ -187,6 +190,7 @@ static bool look_at_trace(struct placing *placing, struct str *filename, bool *i
         placing->replaces = sql_i64(&stmt, 1) != 0;
         *is_pending = sql_i64(&stmt, 2) != 0;
         placing->uploaded_ns = sql_i64(&stmt, 3);
+        placing->is_process = sql_i64(&stmt, 4) != 0;
     }
     return sql_end(&stmt);
 }

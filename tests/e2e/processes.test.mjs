@@ -18,11 +18,12 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** An export with a kernel of 5 us on each device, and of 1 us more on each further one. */
-async function nsys(processes) {
+/** An export with a kernel of 5 us on each device, of 1 us more on each further one, and of 10 us
+ * more on each further node. */
+async function nsys(processes, node = 0) {
   const path = join(temporary("nsys"), "job.sqlite");
   const rows = Array.from({ length: processes }, (_, i) =>
-    `(1000, ${6000 + 1000 * i}, ${i}, 7, 1, ${(1000 + i) * 2 ** 24}, 1)`);
+    `(1000, ${6000 + 1000 * i + 10000 * node}, ${i}, 7, 1, ${(1000 + i) * 2 ** 24}, 1)`);
   await run_program("sqlite3", [path, `
     CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
     CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);
@@ -84,4 +85,19 @@ test("the same file again changes nothing", async () => {
   assert.equal(reply.traces.length, 2);
   assert.ok(reply.traces.every(({ existing }) => existing));
   assert.equal(busy.length, 2);
+});
+
+test("ranks of several files are in the order of files and devices, whichever is read first", async () => {
+  const nodes = [2, 10, 1].map((node) => ({ node, data: nsys(2, node) }));
+  for (const round of [0, 1, 2]) {
+    const run = `nodes-${round}`;
+    const parts = await Promise.all(nodes.map(async ({ node, data }) =>
+      file_part(await data, `node${node}.sqlite`)));
+    await server.post([...fields({ run }), ...parts], "/upload?wait=60");
+    const { items } = await server.get(`/runs/${run}/ranks?limit=all`);
+    assert.deepEqual(items.map(({ rank, busy_ns }) => [rank, busy_ns]),
+      [[0, 15000], [1, 16000], [2, 25000], [3, 26000], [4, 105000], [5, 106000]]);
+    const trust = await server.get(`/runs/${run}/trust?limit=all`);
+    assert.equal(trust.items.filter(({ item }) => item === "rank_by_order").length, 6);
+  }
 });

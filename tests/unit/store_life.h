@@ -514,6 +514,27 @@ static inline void share_a_folder(struct fixture *f)
 }
 
 // From a first upload to the deletion of its run, with everything that may happen in between.
+// Two processes of a file that were read in the other order.
+static inline void order_processes(struct fixture *f)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct upload upload;
+    for (int process = 2; process > 0; process--) {
+        char *name = arena_printf(&f->arena, &f->err, "p.sqlite/process%d", process);
+        struct trace_part part = part_of(sha256, 'p', STORE_NO_RANK, name);
+        struct upload_request request = {
+            .run = {.name = STR("p"), .world_size = STORE_ANY}, .parts = &part, .count = 1};
+        part.process = process;
+        part.sha256 = process == 2 ? abc_sha256 : sha256;
+        assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    }
+    finish_next(f, -1);
+    finish_next(f, -1);
+    assert_ok(f, store_order_processes(f->store, upload.run_id, &f->arena, &f->err));
+    struct job job = claim(f);
+    finish_run(f, &job);
+}
+
 static inline void live_a_life(struct fixture *f)
 {
     track_a_series(f);
@@ -522,6 +543,7 @@ static inline void live_a_life(struct fixture *f)
     struct job wide = claim(f);
     finish_run(f, &wide);
     share_a_folder(f);
+    order_processes(f);
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'a', STORE_NO_RANK, "x.json");
     add(f, "r", 'b', STORE_NO_RANK, "y.json");

@@ -554,6 +554,20 @@ static void shapes_without_types_say_what_they_do_not_give(void **state)
     }
 }
 
+static void a_process_without_a_rank_in_a_file_with_others_has_one_by_its_place(void **state)
+{
+    (void)state;
+    for (int shares = 0; shares < 2; shares++) {
+        struct hand hand;
+        hand_begin(&hand);
+        hand.options.shares_file = shares;
+        add_kernel(&hand, 7, 100, 30, 0);
+        hand_analyze(&hand);
+        assert_true(has_item(&hand, "rank_by_order") == shares);
+        hand_end(&hand);
+    }
+}
+
 static void replayed_graphs_are_counted_by_device_event(void **state)
 {
     (void)state;
@@ -597,6 +611,7 @@ int main(void)
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
         cmocka_unit_test(transfers_known_by_their_waits_alone_have_no_overlapped_share),
         cmocka_unit_test(shapes_without_types_say_what_they_do_not_give),
+        cmocka_unit_test(a_process_without_a_rank_in_a_file_with_others_has_one_by_its_place),
         cmocka_unit_test(replayed_graphs_are_counted_by_device_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,7 +284,7 @@ static void each_process_of_a_database_is_a_trace(void **state)
     const struct buf *files[] = {&database, &zstd};
     for (size_t i = 0; i < 2; i++) {
         struct fixture f = take_apart(files[i], 1 << 20);
-        assert_string_equal(list(&f), "rank0 trace\nrank1 trace\nrank2 trace\n");
+        assert_string_equal(list(&f), "process0 trace\nprocess1 trace\nprocess2 trace\n");
         assert_processes(&f, 0); // they are the file's
         let_go(&f);
     }
@@ -300,7 +300,8 @@ static void processes_of_a_member_share_its_bytes(void **state)
     put_tar(&tar, "job/node0.sqlite", '0', compress_text(&database));
     put_tar_end(&tar);
     struct fixture f = take_apart(&tar, 1 << 20);
-    assert_string_equal(list(&f), "job/node0.sqlite/rank0 trace\njob/node0.sqlite/rank1 trace\n");
+    assert_string_equal(list(&f),
+                        "job/node0.sqlite/process0 trace\njob/node0.sqlite/process1 trace\n");
     assert_processes(&f, database.len);
     assert_memory_equal(bytes_of(&f, 1), database.at, database.len);
     let_go(&f);

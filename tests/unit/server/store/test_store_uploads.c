@@ -88,6 +88,54 @@ static void a_rank_comes_from_the_best_that_speaks_for_it(void **state)
     }
 }
 
+static void add_process(struct fixture *f, char bytes, const char *filename, int64_t process)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, bytes, STORE_NO_RANK, filename);
+    struct upload_request request = {.run = named("r"), .parts = &part, .count = 1};
+    struct upload upload;
+    part.process = process;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+}
+
+// Whatever the order in which they are read, and however their files are called.
+static void processes_of_several_files_have_ranks_by_files_and_devices(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        char file;
+        const char *name;
+        int64_t process;
+    } read[] = {{'c', "node10.sqlite/process0", 70},     {'b', "node2_rank7.sqlite/process1", 5},
+                {'c', "node10.sqlite/process1", 60},     {'a', "node01.sqlite/process1", 8},
+                {'b', "node2_rank7.sqlite/process0", 9}, {'a', "node01.sqlite/process0", 9}};
+    static const char *const wanted[] = {
+        "node01.sqlite/process0",      "x.json",
+        "node01.sqlite/process1",      "node2_rank7.sqlite/process0",
+        "node2_rank7.sqlite/process1", "node10.sqlite/process0",
+        "node10.sqlite/process1"};
+    enum { PROCESSES = sizeof read / sizeof *read };
+    for (size_t i = 0; i < PROCESSES; i++)
+        add_process(f, read[i].file, read[i].name, read[i].process);
+    struct upload one = add(f, "r", 'x', STORE_NO_RANK, "x.json");
+    for (size_t i = 0; i < PROCESSES; i++)
+        finish_next(f, -1);
+    finish_next(f, 1); // what says its rank keeps it
+    struct rank_trace *ranks;
+    size_t count;
+    for (int again = 0; again < 2; again++) {
+        assert_ok(f, store_done_ranks(f->store, one.run_id, &f->arena, &ranks, &count, &f->err));
+        assert_true(store_processes_are_ordered(ranks, count) == again);
+        assert_ok(f, store_order_processes(f->store, one.run_id, &f->arena, &f->err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct trace_row row;
+        assert_ok(f, store_find_rank(f->store, one.run_id, (int64_t)i, &f->arena, &row, &f->err));
+        assert_text(row.filename, wanted[i]);
+        assert_text(row.rank_from, i == 1 ? "metadata" : "next");
+    }
+}
+
 static void a_rank_that_was_merely_free_gives_way(void **state)
 {
     struct fixture *f = *state;
@@ -149,6 +197,7 @@ int main(void)
         TEST(one_bad_part_leaves_nothing_of_an_upload),
         TEST(an_upload_without_a_run_makes_one),
         TEST(a_rank_comes_from_the_best_that_speaks_for_it),
+        TEST(processes_of_several_files_have_ranks_by_files_and_devices),
         TEST(a_rank_that_was_merely_free_gives_way),
         TEST(a_second_claim_to_a_rank_is_kept_with_a_warning),
         TEST(a_trace_that_was_replaced_before_it_was_read_is_dropped),
