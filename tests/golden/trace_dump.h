@@ -187,8 +187,9 @@ static inline void dump_args(struct buf *out, const struct trace *trace, uint32_
 static inline void dump_event(struct buf *out, const struct trace *trace, uint32_t event)
 {
     static const char *const words[EVENT_KIND_COUNT] = {
-        "other",  "cpu-op", "annotation",     "python", "runtime",    "driver",   "kernel",
-        "memcpy", "memset", "gpu-annotation", "sync",   "cuda-event", "overhead", "allocation"};
+        "other",    "cpu-op",     "annotation", "python",         "runtime", "driver",
+        "kernel",   "memcpy",     "memset",     "gpu-annotation", "sync",    "cuda-event",
+        "overhead", "allocation", "graph",      "os-call"};
     buf_printf(out, "  %" PRId64 " +%" PRId64 " %s", trace->begin_ns[event], trace->dur_ns[event],
                words[trace->kind[event]]);
     dump_text(out, " ", trace_text(trace, trace->name[event]));
@@ -279,11 +280,14 @@ static inline void dump_trace(struct buf *out, const struct trace *trace)
     dump_facts(out, trace);
     dump_events(out, trace);
     dump_counters(out, trace);
-    for (enum repair repair = 0; repair < REPAIR_COUNT; repair++)
-        if (trace->repairs[repair].count)
-            buf_printf(out, "repair %s: %" PRIu64 ", first at byte %" PRIu64 "\n",
-                       repair_word(repair), trace->repairs[repair].count,
-                       trace->repairs[repair].first_pos);
+    for (enum repair repair = 0; repair < REPAIR_COUNT; repair++) {
+        const struct repair_note *note = &trace->repairs[repair];
+        if (note->count)
+            buf_printf(out, "repair %s: %" PRIu64, repair_word(repair), note->count);
+        if (note->count && note->first_pos != ERR_NO_POS)
+            buf_printf(out, ", first at byte %" PRIu64, note->first_pos);
+        buf_puts(out, note->count ? "\n" : "");
+    }
 }
 
 // Same for the result of reading, a trace or an error; the trace is freed.
