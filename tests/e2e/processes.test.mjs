@@ -87,7 +87,7 @@ test("the same file again changes nothing", async () => {
   assert.equal(busy.length, 2);
 });
 
-test("ranks of several files are in the order of files and devices, whichever is read first", async () => {
+test("ranks of several files are in the order of files and devices", async () => {
   const nodes = [2, 10, 1].map((node) => ({ node, data: nsys(2, node) }));
   for (const round of [0, 1, 2]) {
     const run = `nodes-${round}`;

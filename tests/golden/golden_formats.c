@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a small file of each format but PyTorch's JSON (golden_ingest.c), each of its processes and
-// what it says of a run without one, whole and in pieces, and compares with
-// golden/formats_expected.
-// --update rewrites those files.
+// Reads a small file of each format but PyTorch's JSON (golden_ingest.c), as the traces of its
+// processes or as the tables of an attachment, whole and in pieces, and compares with
+// golden/formats_expected. --update rewrites those files.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +34,7 @@ static void read_file(const char *path, struct buf *bytes)
     fclose(file);
 }
 
-// --- what a file says of a run ------------------------------------------------------------------
+// --- attachments --------------------------------------------------------------------------------
 
 static void dump_cell(struct buf *out, const struct column *column, const struct cell *cell)
 {
