@@ -64,6 +64,19 @@ nsys export --type sqlite --include-blobs=true --include-json=true rank0.nsys-re
 const ROCPROF = `rocprofv3 --kernel-trace --memory-copy-trace --hip-runtime-trace --marker-trace \\
   --output-format rocpd -d traces -o rank%env{RANK}% -- python train.py`;
 
+const RPD = `runTracer.sh -o rank0.rpd python train.py`;
+
+const EXTRAE = () => `curl -F run=my-run -F trace=@job.prv -F trace=@job.pcf -F trace=@job.row \\
+  ${origin()}/upload`;
+
+const SAMPLES = `py-spy record -f speedscope -o rank0.speedscope.json --pid PID
+perf record -g python train.py; perf script > perf.txt`;
+
+const JAX_OPTIONS = `options = jax.profiler.ProfileOptions()
+options.python_tracer_level = 1      # the line of Python; slows the host down
+with jax.profiler.trace("traces", profiler_options=options):
+    ...`;
+
 const JAX = `with jax.profiler.trace("traces"):
     for step in range(10, 20):
         with jax.profiler.StepTraceAnnotation("train", step_num=step):
@@ -227,6 +240,10 @@ function Others() {
       NVTX ranges appear on the page <em>Ranges</em>;
       <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
+    <p class="faint">Shapes come without types: FLOPs of products are known, bytes and MFU are
+      not. Where one nsys recorded all processes of a node, their ranks are those of MPI or, with
+      the options above, of NCCL. Else they are numbered in the order of the files' names and of
+      devices, and the trust report says so: name the files by node.</p>
     <h3>rocprofv3</h3><${Command} text=${ROCPROF} />
     <p>Upload the <code>.db</code> files; each process in one becomes a rank. They need ROCm 7;
       versions before it have <code>--output-format json</code>. rocprofv3 goes inside the launcher,
@@ -235,9 +252,24 @@ function Others() {
       ${" "}<code>roctxProfilerPause(0)</code> after the steps. Of CSV output, send
       all files of a process in one request: they become one trace. Push a roctx range of
       the same name around each step and give that name as <code>step=</code>.</p>
+    <p class="faint">With an older ROCm: <code>rocprofv2 --hip-trace --plugin file -d DIR</code>
+      ${" "}or <code>rocprof --timestamp on</code>, as CSV; their kernels do not all say their
+      GPU.</p>
+    <h3>rocmProfileData</h3><${Command} text=${RPD} />
+    <p>Upload the <code>.rpd</code> file of each rank.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
-      <code>step=train</code>.</p>`;
+      <code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the default) also
+      calls and operators. Of TPUs, only the waits for transfers are recorded.</p>
+    <${Command} text=${JAX_OPTIONS} />
+    <h3>Extrae and other Paraver traces</h3><${Command} text=${EXTRAE()} />
+    <p>Send the three files in one request. States of threads become ranges of the host. Extrae
+      with its library for CUDA or HIP has kernels and copies, too, and so has what
+      <code>nsys2prv</code> makes. Tasks of one file count as one rank.</p>
+    <h3>Samples and graphs</h3><${Command} text=${SAMPLES} />
+    <p>These have no work of a device: they are kept with the run and counted on its page
+      <em>Data</em>. So are execution traces of PyTorch
+      (<code>ExecutionTraceObserver</code>) and of Chakra.</p>`;
 }
 
 const LOG_UPLOAD = () => `curl -F run=my-run -F trace=@train.log ${origin()}/upload`;
