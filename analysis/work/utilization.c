@@ -112,7 +112,8 @@ static const char *missing(const struct work_rows *rows, const struct utilizatio
     if (!rows->peak)
         return "unknown: no peaks are listed for this device; add them with --peaks";
     if (!use->peaks_known)
-        return "unknown: the device has no listed peak for one of the precisions used";
+        return "unknown: types of inputs were not recorded, or the device has no listed peak for "
+               "one of the precisions used";
     return NULL;
 }
 
