@@ -520,26 +520,6 @@ static void a_device_without_peaks_has_no_efficiency_and_says_so(void **state)
     hand_end(&hand);
 }
 
-// As Nsight Systems records shapes.
-static void products_without_types_have_operations_and_no_utilization(void **state)
-{
-    (void)state;
-    struct hand hand;
-    hand_begin(&hand);
-    hand_member(&hand, "deviceProperties", H100);
-    launch(&hand,
-           (struct hand_event){
-               .name = "aten::mm", .correlation = 1, .dims = "[[1024,1024],[1024,1024]]"},
-           "gemm", 10000);
-    hand_analyze(&hand);
-    assert_int_equal(hand_i64(&hand, "roofline", 0, "flops"), 2147483648);
-    assert_true(hand_cell(&hand, "roofline", 0, "bytes")->null);
-    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
-    assert_true(hand_cell(&hand, "utilization", hfu, "value")->null);
-    assert_non_null(strstr(hand_word(&hand, "utilization", hfu, "help"), "types of inputs"));
-    hand_end(&hand);
-}
-
 static void peaks_of_the_user_go_before_those_built_in(void **state)
 {
     (void)state;
@@ -794,7 +774,6 @@ int main(void)
         cmocka_unit_test(precision_of_narrow_products_is_known_by_the_kernel),
         cmocka_unit_test(rows_stand_against_the_roofline),
         cmocka_unit_test(a_device_without_peaks_has_no_efficiency_and_says_so),
-        cmocka_unit_test(products_without_types_have_operations_and_no_utilization),
         cmocka_unit_test(peaks_of_the_user_go_before_those_built_in),
         cmocka_unit_test(nested_operators_count_once_where_they_launch),
         cmocka_unit_test(utilization_sums_the_time_at_each_precisions_peak),

@@ -71,9 +71,30 @@ static void copies_to_the_host_add_no_device(void **state)
     hand_end(&hand);
 }
 
+// As Nsight Systems records shapes.
+static void products_without_types_have_operations_and_no_utilization(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "deviceProperties", H100);
+    launch(&hand,
+           (struct hand_event){
+               .name = "aten::mm", .correlation = 1, .dims = "[[1024,1024],[1024,1024]]"},
+           "gemm", 10000);
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "flops"), 2147483648);
+    assert_true(hand_cell(&hand, "roofline", 0, "bytes")->null);
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+    assert_true(hand_cell(&hand, "utilization", hfu, "value")->null);
+    assert_non_null(strstr(hand_word(&hand, "utilization", hfu, "help"), "types of inputs"));
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_without_types_have_operations_and_no_utilization),
         cmocka_unit_test(a_partition_is_not_compared_with_the_whole_device),
         cmocka_unit_test(peaks_are_those_of_the_device_with_the_work),
         cmocka_unit_test(copies_to_the_host_add_no_device),
