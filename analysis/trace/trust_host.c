@@ -274,8 +274,8 @@ static bool add_unnumbered(const struct facts *facts, struct report *report, str
         .count = 1,
         .detail = "a process of a file with several, which does not say its rank: ranks are in the "
                   "order of the files' names and, in a file, of devices",
-        .effect = "the job's rank may be another one, and differ between recordings; export with "
-                  "--include-blobs=true, or record under MPI or with RANK set",
+        .effect = "the job's rank may be another one, and differ between recordings; from Nsight "
+                  "Systems, export with --include-blobs=true, or record each rank by itself",
     };
     bool shares_file = facts->options && facts->options->shares_file;
     return !shares_file || facts->identity.rank >= 0 || doubt_add(report, &unnumbered, err);
