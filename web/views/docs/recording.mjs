@@ -66,14 +66,14 @@ const ROCPROF = `rocprofv3 --kernel-trace --memory-copy-trace --hip-runtime-trac
 
 const RPD = `runTracer.sh -o rank0.rpd python train.py`;
 
-const EXTRAE = () => `curl -F run=my-run -F trace=@job.prv -F trace=@job.pcf -F trace=@job.row \\
-  ${origin()}/upload`;
+const EXTRAE = () => `curl -F run=my-run -F trace=@job.prv -F trace=@job.pcf \\
+  -F trace=@job.row ${origin()}/upload`;
 
 const SAMPLES = `py-spy record -f speedscope -o rank0.speedscope.json --pid PID
 perf record -g python train.py; perf script > perf.txt`;
 
 const JAX_OPTIONS = `options = jax.profiler.ProfileOptions()
-options.python_tracer_level = 1      # the line of Python; slows the host down
+options.python_tracer_level = 1  # the line of Python; slow
 with jax.profiler.trace("traces", profiler_options=options):
     ...`;
 
@@ -238,7 +238,7 @@ function Others() {
       ${" "}<code>%q{SLURM_PROCID}</code>. A version without <code>--pytorch</code>:
       ${" "}<code>torch.autograd.profiler.emit_nvtx(record_shapes=True)</code> around the steps.
       NVTX ranges appear on the page <em>Ranges</em>;
-      <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
+      ${" "}<code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
     <p class="faint">Shapes come without types: FLOPs of products are known, bytes and MFU are
       not. Where one nsys recorded all processes of a node, their ranks are those of MPI or, with
@@ -259,16 +259,16 @@ function Others() {
     <p>Upload the <code>.rpd</code> file of each rank.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
-      <code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the default) also
+      ${" "}<code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the default) also
       calls and operators. Of TPUs, only the waits for transfers are recorded.</p>
     <${Command} text=${JAX_OPTIONS} />
     <h3>Extrae and other Paraver traces</h3><${Command} text=${EXTRAE()} />
     <p>Send the three files in one request. States of threads become ranges of the host. Extrae
       with its library for CUDA or HIP has kernels and copies, too, and so has what
-      <code>nsys2prv</code> makes. Tasks of one file count as one rank.</p>
+      ${" "}<code>nsys2prv</code> makes. Tasks of one file count as one rank.</p>
     <h3>Samples and graphs</h3><${Command} text=${SAMPLES} />
     <p>These have no work of a device: they are kept with the run and counted on its page
-      <em>Data</em>. So are execution traces of PyTorch
+      ${" "}<em>Data</em>. So are execution traces of PyTorch
       (<code>ExecutionTraceObserver</code>) and of Chakra.</p>`;
 }
 
