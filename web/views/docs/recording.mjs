@@ -259,8 +259,8 @@ function Others() {
     <p>Upload the <code>.rpd</code> file of each rank.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
-      ${" "}<code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the default) also
-      calls and operators. Of TPUs, only the waits for transfers are recorded.</p>
+      ${" "}<code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the
+      default) also calls and operators. Of TPUs, only the waits for transfers are recorded.</p>
     <${Command} text=${JAX_OPTIONS} />
     <h3>Extrae and other Paraver traces</h3><${Command} text=${EXTRAE()} />
     <p>Send the three files in one request. States of threads become ranges of the host. Extrae
