@@ -165,6 +165,21 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
     return add_doubt(report, &alone, err) && add_doubt(report, &nameless, err);
 }
 
+static bool judge_order(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct doubt doubt = {
+        .item = "uncertain_matches",
+        .severity = "warning",
+        .detail = "ranks whose calls could belong to those of another step just as well: they are "
+                  "not numbered, their ends fit both, and by the clocks another is nearer",
+        .effect = "which step of theirs belongs to which of the other ranks is a guess; if it is "
+                  "wrong, so are their clock offset, waits and lateness",
+    };
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        doubt.count += comm->ranks[r].unsure;
+    return add_doubt(report, &doubt, err);
+}
+
 // If a member is missing whose rank uses the group, the call was not recorded, or is outside that
 // rank's window.
 static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
@@ -192,6 +207,6 @@ bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct
     if (!calls || comm->rank_count < 2)
         return true;
     return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
-           judge_strays(comm, report, err) && judge_matches(comm, report, err) &&
-           judge_members(comm, report, err);
+           judge_strays(comm, report, err) && judge_order(comm, report, err) &&
+           judge_matches(comm, report, err) && judge_members(comm, report, err);
 }

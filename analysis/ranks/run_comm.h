@@ -85,6 +85,7 @@ struct comm_rank {
         int64_t at_ns, by_ns;
     } jumps[RUN_MAX_JUMPS];
     uint32_t jump_count;
+    bool unsure;             // its calls may belong to those of another step as well (run_match)
     int64_t origin_ns;       // start of its window on its clock
     double work_ratio;       // its time for work that others have, too, over theirs; NaN: unknown
     struct comm_sums steady; // over its steady steps

@@ -35,6 +35,16 @@ static inline bool run_match_has_late(const struct run_comm *comm, const struct 
            !comm->groups[op->group].staged;
 }
 
+// Which of the ranks that were joined stands for them; parent[r] = r at first.
+static inline uint32_t run_joined_root(uint32_t *parent, uint32_t rank)
+{
+    while (parent[rank] != rank) {
+        parent[rank] = parent[parent[rank]];
+        rank = parent[rank];
+    }
+    return rank;
+}
+
 // Median of values in any order, which are moved about; of an even number the mean of the two in
 // the middle. 0 without values. Linear.
 int64_t run_median(int64_t *values, int64_t *scratch, size_t count);

@@ -3,6 +3,7 @@
 #include "analysis/stats/groups.h"
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/ranks/run_misfit.h"
+#include "analysis/ranks/run_shift.h"
 #include "analysis/stats/sort.h"
 #include "ingest/base/crew.h"
 
@@ -21,7 +22,12 @@ struct channels {
     struct comm_member *entries; // all calls by channel
     uint32_t *slots;             // per entry: which of the channel's collectives it is
     uint32_t *slot_counts;       // per channel; 0: it has a single rank
+    uint8_t *said;               // per entry: of the first of a rank what is said about it
 };
+
+// What is said about the matches of a rank in a channel: that no others are possible, or that some
+// are.
+enum { SAYS_SURE = 1, SAYS_UNSURE };
 
 // One channel. `lanes` are its ranks.
 struct matcher {
@@ -29,7 +35,9 @@ struct matcher {
     struct lane *lanes; // room for every rank of the run
     uint32_t *slots;    // per entry
     uint32_t lane_count, slot_count;
-    bool stepped; // the lanes number their steps alike
+    bool stepped;  // the lanes number their steps alike
+    bool sends;    // not a group's collectives
+    uint8_t *said; // per entry
 };
 
 struct lane {
@@ -123,7 +131,9 @@ static bool sort_entries(struct channels *channels, struct err *err)
     channels->slot_counts =
         arena_array(&channels->scratch, count, sizeof *channels->slot_counts, err);
     comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
-    if (!channels->entries || !channels->slots || !channels->slot_counts || !comm->members)
+    channels->said = arena_array(&channels->scratch, total, sizeof *channels->said, err);
+    if (!channels->entries || !channels->slots || !channels->said || !channels->slot_counts ||
+        !comm->members)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
@@ -270,29 +280,90 @@ static bool slots_by_number(struct matcher *matcher, const struct comm_member *e
     return keys != NULL;
 }
 
+// Sends may end long before their receives: their ends alone leave more open than there is.
+static void say(const struct matcher *matcher, uint32_t l, bool sure, bool unsure)
+{
+    matcher->said[matcher->lanes[l].first] = sure                        ? SAYS_SURE
+                                             : unsure && !matcher->sends ? SAYS_UNSURE
+                                                                         : 0;
+}
+
+static void list_calls(const struct matcher *matcher, const struct comm_member *entries,
+                       const struct lane *lane, struct misfit_call *calls)
+{
+    for (uint32_t i = 0; i < lane->count; i++) {
+        struct comm_member entry = entries[lane->first + i];
+        const struct comm_event *event = event_of(matcher->comm, entry);
+        uint64_t dur_ns = (uint64_t)event->dur_ns;
+        calls[i] =
+            (struct misfit_call){.symbol = (uint32_t)symbol_of(matcher->comm, entry),
+                                 .stepped = (uint32_t)likeness_of(matcher)(matcher->comm, entry),
+                                 .end_ns = event->begin_ns + event->dur_ns,
+                                 .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
+                                 .index = lane->first + i};
+    }
+}
+
 static bool slots_by_fit(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
                          struct err *err)
 {
     struct arena arena;
     arena_init(&arena, matcher->comm->budget);
     struct misfit_call *calls = arena_room(&arena, count, sizeof *calls, err);
-    struct misfit_lane *lanes = arena_room(&arena, matcher->lane_count, sizeof *lanes, err);
+    struct misfit_lane *lanes = arena_array(&arena, matcher->lane_count, sizeof *lanes, err);
     bool ok = calls && lanes;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        const struct comm_event *event = event_of(matcher->comm, entries[i]);
-        uint64_t dur_ns = (uint64_t)event->dur_ns;
-        calls[i] = (struct misfit_call){
-            .symbol = (uint32_t)symbol_of(matcher->comm, entries[i]),
-            .stepped = (uint32_t)likeness_of(matcher)(matcher->comm, entries[i]),
-            .end_ns = event->begin_ns + event->dur_ns,
-            .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
-            .index = i};
+    for (uint32_t l = 0; ok && l < matcher->lane_count; l++) {
+        const struct lane *lane = &matcher->lanes[l];
+        lanes[l] = (struct misfit_lane){.calls = calls + lane->first, .count = lane->count};
+        list_calls(matcher, entries, lane, lanes[l].calls);
     }
-    for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
-        lanes[l] = (struct misfit_lane){calls + matcher->lanes[l].first, matcher->lanes[l].count};
     struct misfit misfit = {lanes, matcher->lane_count, matcher->slots, 0};
     ok = ok && run_misfit_match(&misfit, matcher->comm->budget, err);
+    for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
+        say(matcher, l, lanes[l].sure, lanes[l].unsure);
     matcher->slot_count = misfit.slot_count;
+    arena_free(&arena);
+    return ok;
+}
+
+// Whether the k-th calls of two ranks, which are alike, are one: their clocks or their ends say so,
+// or nothing speaks for others.
+static bool check_place(const struct matcher *matcher, uint32_t l, struct misfit_lane known,
+                        struct misfit_lane lane, bool *in_place, struct err *err)
+{
+    struct arena scratch;
+    struct run_shift shift;
+    if (run_shift_is_nearest(known, lane)) {
+        say(matcher, l, true, false);
+        return true;
+    }
+    arena_init(&scratch, matcher->comm->budget);
+    bool ok = run_shift_find(known, lane, &scratch, &shift, err);
+    *in_place = !ok || !shift.known || shift.in_place;
+    if (ok && *in_place)
+        say(matcher, l, shift.clear, !shift.clear);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool check_places(const struct matcher *matcher, const struct comm_member *entries,
+                         bool *in_place, struct err *err)
+{
+    struct arena arena;
+    uint32_t count = matcher->lanes[0].count;
+    arena_init(&arena, matcher->comm->budget);
+    struct misfit_call *calls = arena_room(&arena, 2 * (size_t)count, sizeof *calls, err);
+    bool ok = calls;
+    if (ok)
+        list_calls(matcher, entries, &matcher->lanes[0], calls);
+    *in_place = true;
+    say(matcher, 0, true, false);
+    for (uint32_t l = 1; ok && *in_place && l < matcher->lane_count; l++) {
+        struct misfit_lane known = {.calls = calls, .count = count};
+        struct misfit_lane lane = {.calls = calls + count, .count = count};
+        list_calls(matcher, entries, &matcher->lanes[l], lane.calls);
+        ok = check_place(matcher, l, known, lane, in_place, err);
+    }
     arena_free(&arena);
     return ok;
 }
@@ -301,7 +372,12 @@ static bool find_slots(struct matcher *matcher, const struct comm_member *entrie
                        struct err *err)
 {
     bool numbered = are_numbered(matcher, entries, count);
-    if (all_alike(matcher, entries, numbered ? numbered_of : likeness_of(matcher))) {
+    bool in_place = all_alike(matcher, entries, numbered ? numbered_of : likeness_of(matcher));
+    if (in_place && !numbered && !check_places(matcher, entries, &in_place, err))
+        return false;
+    for (uint32_t l = 0; numbered && l < matcher->lane_count; l++)
+        say(matcher, l, true, false);
+    if (in_place) {
         slots_by_place(matcher);
         return true;
     }
@@ -384,8 +460,12 @@ static bool match_channel(struct channels *channels, uint32_t channel, struct la
     uint32_t first = channels->first[channel], count = channels->first[channel + 1] - first;
     const struct comm_member *entries = channels->entries + first;
     const struct comm_rank *ranks = channels->comm->ranks;
-    struct matcher matcher = {
-        .comm = channels->comm, .lanes = lanes, .slots = channels->slots + first, .stepped = true};
+    struct matcher matcher = {.comm = channels->comm,
+                              .lanes = lanes,
+                              .slots = channels->slots + first,
+                              .stepped = true,
+                              .sends = run_comm_is_p2p(op_of(channels->comm, entries[0])->kind),
+                              .said = channels->said + first};
     for (uint32_t i = 0; i < count; i++) {
         assert(i == 0 || entries[i - 1].rank < entries[i].rank ||
                (entries[i - 1].rank == entries[i].rank && entries[i - 1].event < entries[i].event));
@@ -434,6 +514,46 @@ static bool add_all(struct channels *channels, struct err *err)
     return ok;
 }
 
+// --- doubts -------------------------------------------------------------------------------------
+
+// Ranks whose matches are sure in one channel are joined.
+static void join_sure(const struct channels *channels, uint32_t *parent)
+{
+    for (uint32_t c = 0; c < channels->keys.count; c++) {
+        uint32_t root = RUN_NONE;
+        for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++) {
+            if (channels->said[i] != SAYS_SURE)
+                continue;
+            uint32_t own = run_joined_root(parent, channels->entries[i].rank);
+            root = root == RUN_NONE ? own : root;
+            parent[own] = root = run_joined_root(parent, root);
+        }
+    }
+}
+
+// A rank is in doubt if a channel is, and no others join it with those that the channel is sure of.
+static bool find_unsure(struct channels *channels, struct err *err)
+{
+    struct run_comm *comm = channels->comm;
+    uint32_t *parent = arena_room(&channels->scratch, comm->rank_count, sizeof *parent, err);
+    if (!parent)
+        return false;
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        parent[r] = r;
+    join_sure(channels, parent);
+    for (uint32_t c = 0; c < channels->keys.count; c++) {
+        uint32_t root = RUN_NONE;
+        for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++)
+            if (root == RUN_NONE && channels->said[i] == SAYS_SURE)
+                root = run_joined_root(parent, channels->entries[i].rank);
+        for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++)
+            if (channels->said[i] == SAYS_UNSURE)
+                comm->ranks[channels->entries[i].rank].unsure |=
+                    run_joined_root(parent, channels->entries[i].rank) != root;
+    }
+    return true;
+}
+
 bool run_match_make(struct run_comm *comm, struct err *err)
 {
     struct channels channels = {.comm = comm};
@@ -441,7 +561,7 @@ bool run_match_make(struct run_comm *comm, struct err *err)
     groups_init(&channels.keys, comm->budget);
     bool ok = find_channels(&channels, err) && sort_entries(&channels, err) &&
               crew_each(comm->cores, channels.keys.count, 1, match_in, &channels, err) &&
-              add_all(&channels, err);
+              add_all(&channels, err) && find_unsure(&channels, err);
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++)
             comm->ranks[r].events[i].wait_ns = 0;

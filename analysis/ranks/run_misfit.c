@@ -2,14 +2,15 @@
 // Aligns the calls of ranks first by a common subsequence, then by their ends.
 #include "analysis/ranks/run_misfit.h"
 
+#include "analysis/ranks/run_shift.h"
 #include "analysis/stats/edit_path.h"
 #include "analysis/stats/sort.h"
 
 #define NONE         UINT32_MAX
-#define VOTE_NS      50000   // ends that agree on a clock are within this
 #define VOTES_MIN    3       // how many must agree
 #define VOTES_SHARE  10      // and at least one in this many pairs
 #define SHIFT_MAX    8       // by how many places a guess may be wrong
+#define SHIFT_SHARE  4       // of the calls that a shift must pair, one in so many
 #define TOLERANCE_NS 1000000 // ends further apart than this do not belong to one call
 #define NEAR_MAX     256     // how many calls are tried for one
 
@@ -156,13 +157,13 @@ static uint32_t add_neighbors(const struct layer *layer, const uint32_t *pairs, 
     return count;
 }
 
-// The middle of the densest votes within VOTE_NS, and how many there are.
+// The middle of the densest votes within RUN_SHIFT_NEAR_NS, and how many there are.
 static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, int64_t *offset_ns)
 {
     uint32_t best = 0;
     sort_i64(votes, scratch, count);
     for (uint32_t first = 0, last = 0; last < count; last++) {
-        while (votes[last] - votes[first] > VOTE_NS)
+        while (votes[last] - votes[first] > RUN_SHIFT_NEAR_NS)
             first++;
         if (last - first + 1 > best) {
             best = last - first + 1;
@@ -261,14 +262,20 @@ static uint32_t count_pairs(const uint32_t *pairs, uint32_t count)
     return paired;
 }
 
-// Pairs of the lane's calls, and by how much its clock differs.
-static bool pair_lane(const struct layer *layer, int64_t *offset_ns, struct err *err)
+// Pairs by ends on the clock that the shift shows.
+static bool pair_by_shift(const struct layer *layer, const struct run_shift *shift)
+{
+    uint32_t shorter =
+        layer->lane.count < layer->known_count ? layer->lane.count : layer->known_count;
+    if (!shift->clear || pair_by_end(layer, shift->offset_ns, layer->pairs) < shorter / SHIFT_SHARE)
+        return false;
+    fill_between(layer, shift->offset_ns, layer->pairs);
+    return true;
+}
+
+static bool pair_by_vote(const struct layer *layer, int64_t *offset_ns, struct err *err)
 {
     uint32_t count = layer->lane.count;
-    for (uint32_t i = 0; i < count; i++)
-        layer->pairs[i] = NONE;
-    if (layer->known_count == 0)
-        return true;
     uint32_t *forward = arena_room(layer->scratch, 2 * (size_t)count, sizeof *forward, err);
     bool agreed;
     if (!forward || !find_pairs(layer, forward, forward + count, err) ||
@@ -279,6 +286,31 @@ static bool pair_lane(const struct layer *layer, int64_t *offset_ns, struct err 
         fill_between(layer, *offset_ns, layer->pairs);
     else
         memcpy(layer->pairs, forward, count * sizeof *forward);
+    return true;
+}
+
+// Pairs of the lane's calls, and by how much its clock differs.
+static bool pair_lane(struct layer *layer, int64_t *offset_ns, struct err *err)
+{
+    struct misfit_lane *lane = &layer->lane;
+    struct run_shift shift;
+    for (uint32_t i = 0; i < lane->count; i++)
+        layer->pairs[i] = NONE;
+    lane->sure = layer->known_count == 0;
+    if (lane->sure)
+        return true;
+    struct misfit_lane known = {.calls = layer->known, .count = layer->known_count};
+    if (!run_shift_find(known, *lane, layer->scratch, &shift, err))
+        return false;
+    lane->sure = pair_by_shift(layer, &shift);
+    *offset_ns = lane->sure ? shift.offset_ns : 0;
+    if (lane->sure)
+        return true;
+    if (!pair_by_vote(layer, offset_ns, err))
+        return false;
+    int64_t beside_ns = *offset_ns - shift.offset_ns;
+    bool nearest = beside_ns <= RUN_SHIFT_NEAR_NS && beside_ns >= -RUN_SHIFT_NEAR_NS;
+    lane->unsure = shift.known && !shift.clear && !nearest;
     return true;
 }
 
@@ -332,17 +364,19 @@ static bool learn(struct layer *layer, int64_t offset_ns, struct arena *arena, s
     return true;
 }
 
-static bool add_lane(struct layer *layer, struct misfit_lane lane, struct arena *arena,
+static bool add_lane(struct layer *layer, struct misfit_lane *lane, struct arena *arena,
                      struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, arena->budget);
     layer->scratch = &scratch;
-    layer->lane = lane;
+    layer->lane = *lane;
     int64_t offset_ns = 0;
-    layer->pairs = arena_room(&scratch, lane.count, sizeof *layer->pairs, err);
-    bool ok = layer->pairs && sort_by_end(&lane, &scratch, err) &&
+    layer->pairs = arena_room(&scratch, lane->count, sizeof *layer->pairs, err);
+    bool ok = layer->pairs && sort_by_end(lane, &scratch, err) &&
               pair_lane(layer, &offset_ns, err) && learn(layer, offset_ns, arena, err);
+    lane->sure = layer->lane.sure;
+    lane->unsure = layer->lane.unsure;
     arena_free(&scratch);
     return ok;
 }
@@ -377,10 +411,10 @@ static bool match(struct misfit *misfit, struct arena *arena, struct err *err)
 {
     struct layer layer = {.slots = misfit->slots};
     uint32_t first = longest_of(misfit->lanes, misfit->lane_count);
-    if (!add_lane(&layer, misfit->lanes[first], arena, err))
+    if (!add_lane(&layer, &misfit->lanes[first], arena, err))
         return false;
     for (uint32_t l = 0; l < misfit->lane_count; l++)
-        if (l != first && !add_lane(&layer, misfit->lanes[l], arena, err))
+        if (l != first && !add_lane(&layer, &misfit->lanes[l], arena, err))
             return false;
     misfit->slot_count = layer.slot_count;
     return number_slots(&layer, misfit, arena, err);

@@ -18,6 +18,7 @@ struct misfit_call {
 struct misfit_lane {
     struct misfit_call *calls;
     uint32_t count;
+    bool sure, unsure; // result: its calls can only belong to these; or to others as well
 };
 
 struct misfit {
@@ -28,10 +29,11 @@ struct misfit {
 };
 
 // Assigns every call a slot, at most one call of a lane per slot, numbered from 0 in time order.
-// Each lane in turn, the longest first, is aligned with what is known from earlier lanes: a longest
-// common subsequence, from either end, shows by how much its clock differs; then the ends, which
-// calls that belong together have in common, decide between equal calls. Sorts the calls of the
-// lanes by end. Linear except for sorting and for EDIT_PATH_MAX edits.
+// Each lane in turn, the longest first, is aligned with what is known from earlier lanes: the shift
+// at which ends agree (run_shift), or else a longest common subsequence, from either end, shows by
+// how much its clock differs; then the ends, which calls that belong together have in common,
+// decide between equal calls. Sorts the calls of the lanes by end. Linear except for sorting and
+// for EDIT_PATH_MAX edits.
 MUST_CHECK bool run_misfit_match(struct misfit *misfit, struct budget *budget, struct err *err);
 
 #endif

@@ -63,15 +63,6 @@ static bool find_rings(const struct run_comm *comm, struct arena *scratch, bool 
 
 // --- stages -------------------------------------------------------------------------------------
 
-static uint32_t root_of(uint32_t *parent, uint32_t rank)
-{
-    while (parent[rank] != rank) {
-        parent[rank] = parent[parent[rank]];
-        rank = parent[rank];
-    }
-    return rank;
-}
-
 // Joins ranks that send to each other, directly or through others, except in rings.
 static void join_senders(const struct run_comm *comm, const bool *ring, uint32_t *parent)
 {
@@ -82,8 +73,8 @@ static void join_senders(const struct run_comm *comm, const bool *ring, uint32_t
         const struct comm_op *op = &comm->ops[match->op];
         if (!run_comm_is_p2p(op->kind) || ring[op->group])
             continue;
-        uint32_t a = root_of(parent, comm->members[match->first].rank);
-        uint32_t b = root_of(parent, comm->members[match->first + 1].rank);
+        uint32_t a = run_joined_root(parent, comm->members[match->first].rank);
+        uint32_t b = run_joined_root(parent, comm->members[match->first + 1].rank);
         parent[a > b ? a : b] = a > b ? b : a;
     }
 }
@@ -92,7 +83,7 @@ static bool is_staged(const struct comm_group *group, uint32_t mark, uint32_t *p
                       uint32_t *marks)
 {
     for (uint32_t i = 0; i < group->rank_count; i++) {
-        uint32_t root = root_of(parent, group->ranks[i]);
+        uint32_t root = run_joined_root(parent, group->ranks[i]);
         if (marks[root] == mark)
             return true;
         marks[root] = mark;

@@ -217,6 +217,52 @@ static void a_rank_with_other_marks_is_matched_by_order(void **state)
     end(&solved);
 }
 
+// Records rank 1 from one step later on than rank 0, in as many steps less some calls; both number
+// their steps by place.
+static void record_apart(struct solved *solved, int64_t jitter_ns, int64_t skew_ns, int fewer)
+{
+    begin(solved, &(struct job_shape){.tensor = 2,
+                                      .data = 1,
+                                      .pipeline = 1,
+                                      .steps = 12,
+                                      .layers = 4,
+                                      .marked = 1,
+                                      .skew_ns = skew_ns,
+                                      .jitter_ns = jitter_ns});
+    struct job_rank *ranks = solved->job.ranks;
+    for (int i = 0; i < ranks[1].count; i++) {
+        ranks[0].calls[i].dropped = ranks[0].calls[i].step == 11;
+        ranks[1].calls[i].dropped = ranks[1].calls[i].step == 0 || (i >= 4 && i < 4 + fewer);
+    }
+    solve(solved);
+}
+
+static void recordings_that_start_a_step_apart_are_matched_by_their_ends(void **state)
+{
+    (void)state;
+    for (int fewer = 0; fewer < 3; fewer++)
+        for (int skewed = 0; skewed < 2; skewed++) {
+            struct solved solved;
+            record_apart(&solved, 500, skewed * 50 * MS, fewer);
+            check_clocks(&solved);
+            check_members(&solved);
+            assert_int_equal(solved.comm.match_count, 40 - fewer);
+            assert_text(text(&solved, "trust", 0, "item"), "unmatched_collectives");
+            end(&solved);
+        }
+}
+
+// Ends that vary by more than steps do fit several steps.
+static void calls_that_could_be_those_of_another_step_are_said_to_be(void **state)
+{
+    (void)state;
+    struct solved solved;
+    record_apart(&solved, 60000, 50 * MS, 0);
+    assert_text(text(&solved, "trust", 0, "item"), "uncertain_matches");
+    assert_int_equal(cell(&solved, "trust", 0, "count"), 1);
+    end(&solved);
+}
+
 static void sends_are_matched_even_when_one_is_missing(void **state)
 {
     (void)state;
@@ -630,6 +676,8 @@ int main(void)
         cmocka_unit_test(numbers_that_start_again_do_not_mislead),
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
         cmocka_unit_test(a_rank_with_other_marks_is_matched_by_order),
+        cmocka_unit_test(recordings_that_start_a_step_apart_are_matched_by_their_ends),
+        cmocka_unit_test(calls_that_could_be_those_of_another_step_are_said_to_be),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
         cmocka_unit_test(slow_compute_beside_communication_is_not_more_work),
