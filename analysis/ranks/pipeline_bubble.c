@@ -4,6 +4,7 @@
 #include "analysis/ranks/pipeline_stages.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +12,8 @@
 // Ten hours: clocks further apart say nothing, and sums of intervals stay within bounds.
 #define MAX_INTERVAL_NS (INT64_C(1) << 45)
 #define MAX_SHIFTED_NS  (INT64_C(1) << 61) // either way of 1970
+
+enum { BESIDE = 3 }; // steps of a rank that are tried for one of another
 
 struct stage_sum {
     int64_t interval_ns, compute_ns, rank_steps;
@@ -26,7 +29,10 @@ struct bubble {
     const struct pipeline_stages *stages;
     uint32_t *members, *first; // ranks of chain c: members[first[c]] up to members[first[c + 1]]
     struct stage_sum *sums;    // per stage
-    int64_t steps;             // most that a pipeline counted
+    const struct step_times **times; // per rank: those in the step that is looked at
+    uint32_t *beside;                // per rank: its first step that ends after the leader's begin
+    int64_t steps;                   // most that a pipeline counted
+    int64_t apart;                   // steps of first stages at whose time another one has none
 };
 
 static void list_members(struct bubble *b)
@@ -69,45 +75,106 @@ static bool shift(const struct comm_rank *rank, int64_t time_ns, int64_t *shifte
            *shifted_ns > -MAX_SHIFTED_NS && *shifted_ns < MAX_SHIFTED_NS;
 }
 
+static bool shift_span(const struct comm_rank *rank, const struct pass_times *passes,
+                       struct span *span)
+{
+    return shift(rank, passes->begin_ns, &span->begin_ns) &&
+           shift(rank, passes->end_ns, &span->end_ns);
+}
+
+// Stages work on one step at the same time: half of the shorter span lies in the other.
+static bool meets(const struct comm_rank *rank, const struct step_times *times,
+                  const struct span *leader)
+{
+    struct span own;
+    if (!shift_span(rank, &times->passes, &own))
+        return false;
+    int64_t begin_ns = own.begin_ns > leader->begin_ns ? own.begin_ns : leader->begin_ns;
+    int64_t end_ns = own.end_ns < leader->end_ns ? own.end_ns : leader->end_ns;
+    int64_t own_ns = own.end_ns - own.begin_ns, leader_ns = leader->end_ns - leader->begin_ns;
+    return end_ns - begin_ns >= (own_ns < leader_ns ? own_ns : leader_ns) / 2;
+}
+
+// The rank's passes of the leader's step: of that number, or, as ranks may count from different
+// steps, of that time; NULL if it has none.
+static const struct step_times *times_beside(const struct bubble *b, uint32_t rank, int64_t number,
+                                             const struct span *leader)
+{
+    const struct comm_rank *own = &b->comm->ranks[rank];
+    const struct rank_times *all = &b->passes->ranks[rank];
+    const struct step_times *times = times_of(b, rank, number);
+    if (times && meets(own, times, leader))
+        return times;
+    int64_t since_ns = leader->begin_ns - run_comm_offset(own, leader->begin_ns);
+    uint32_t *at = &b->beside[rank];
+    while (*at < all->count && all->steps[*at].passes.end_ns <= since_ns)
+        ++*at;
+    for (uint32_t i = *at; i < all->count && i - *at < BESIDE; i++)
+        if (all->steps[i].passes.end_ns > all->steps[i].passes.begin_ns &&
+            meets(own, &all->steps[i], leader))
+            return &all->steps[i];
+    return NULL;
+}
+
+static bool are_comparable(const struct bubble *b, uint32_t chain)
+{
+    const struct comm_rank *ranks = b->comm->ranks;
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++)
+        if (ranks[b->members[i]].component != ranks[b->members[b->first[chain]]].component)
+            return false;
+    return true;
+}
+
+// Sets the ranks' times in the leader's step; false if some have none.
+static bool find_times(struct bubble *b, uint32_t chain, int64_t number, bool *common)
+{
+    uint32_t leader = b->members[b->first[chain]];
+    const struct step_times *lead = times_of(b, leader, number);
+    struct span span;
+    if (!lead)
+        return false;
+    *common = are_comparable(b, chain) && shift_span(&b->comm->ranks[leader], &lead->passes, &span);
+    for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
+        uint32_t rank = b->members[i];
+        const struct step_times *same = times_of(b, rank, number);
+        b->times[rank] = *common && rank != leader ? times_beside(b, rank, number, &span) : same;
+        b->apart += same && !b->times[rank];
+        if (!b->times[rank])
+            return false;
+    }
+    return true;
+}
+
 // On the common clock; if the clocks cannot be compared, the longest of the ranks' own spans, which
 // is that of the first stage, is used.
-static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bool *common,
-                      struct span *span)
+static bool find_span(const struct bubble *b, uint32_t chain, bool common, struct span *span)
 {
-    const struct comm_rank *ranks = b->comm->ranks, *leader = &ranks[b->members[b->first[chain]]];
     int64_t longest_ns = 0;
     *span = (struct span){INT64_MAX, INT64_MIN};
-    *common = true;
     for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
-        const struct comm_rank *rank = &ranks[b->members[i]];
-        const struct step_times *times = times_of(b, b->members[i], number);
+        const struct pass_times *passes = &b->times[b->members[i]]->passes;
         struct span own;
-        if (!times)
-            return false;
-        *common &= rank->component == leader->component &&
-                   shift(rank, times->passes.begin_ns, &own.begin_ns) &&
-                   shift(rank, times->passes.end_ns, &own.end_ns);
-        int64_t length_ns = times->passes.end_ns - times->passes.begin_ns;
+        int64_t length_ns = passes->end_ns - passes->begin_ns;
         longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
-        if (!*common)
+        if (!common || !shift_span(&b->comm->ranks[b->members[i]], passes, &own))
             continue;
         span->begin_ns = own.begin_ns < span->begin_ns ? own.begin_ns : span->begin_ns;
         span->end_ns = own.end_ns > span->end_ns ? own.end_ns : span->end_ns;
     }
-    if (!*common)
+    if (!common)
         *span = (struct span){0, longest_ns};
     return span->end_ns - span->begin_ns <= MAX_INTERVAL_NS;
 }
 
-static void add_step(struct bubble *b, uint32_t chain, int64_t number)
+static bool add_step(struct bubble *b, uint32_t chain, int64_t number)
 {
     bool common;
     struct span span;
-    if (!find_span(b, chain, number, &common, &span))
-        return;
+    if (!find_times(b, chain, number, &common) || !find_span(b, chain, common, &span))
+        return false;
     for (uint32_t i = b->first[chain]; i < b->first[chain + 1]; i++) {
         uint32_t rank = b->members[i];
-        const struct step_times *times = times_of(b, rank, number);
+        const struct step_times *times = b->times[rank];
         struct stage_sum *sum = &b->sums[b->stages->stage[rank]];
         int64_t compute_ns = times->passes.compute_ns;
         const struct comm_rank *own = &b->comm->ranks[rank];
@@ -118,6 +185,7 @@ static void add_step(struct bubble *b, uint32_t chain, int64_t number)
         sum->compute_ns += compute_ns;
         sum->rank_steps++;
     }
+    return true;
 }
 
 static void add_chain(struct bubble *b, uint32_t chain)
@@ -128,10 +196,8 @@ static void add_chain(struct bubble *b, uint32_t chain)
     for (uint32_t s = 0; s < leader->count; s++)
         any_steady |= leader->steps[s].steady;
     for (uint32_t s = 0; s < leader->count; s++)
-        if (leader->steps[s].steady || !any_steady) {
-            add_step(b, chain, leader->steps[s].number);
-            steps++;
-        }
+        if (leader->steps[s].steady || !any_steady)
+            steps += add_step(b, chain, leader->steps[s].number);
     b->steps = steps > b->steps ? steps : b->steps;
 }
 
@@ -223,6 +289,18 @@ static bool add_rows(const struct bubble *b, struct report *report, struct err *
     return ok;
 }
 
+static bool judge_steps(const struct bubble *b, struct report *report, struct err *err)
+{
+    struct doubt doubt = {
+        .item = "pipeline_steps_apart",
+        .severity = "warning",
+        .count = b->apart,
+        .detail = "steps of a pipeline's first stage at whose time another stage has recorded none",
+        .effect = "the stages' intervals and bubbles are unknown",
+    };
+    return b->apart == 0 || b->steps > 0 || doubt_add_of_run(report, &doubt, err);
+}
+
 bool pipeline_stages_add(const struct run_comm *comm, const struct run_passes *passes,
                          const struct pipeline_stages *stages, struct report *report,
                          struct err *err)
@@ -238,12 +316,14 @@ bool pipeline_stages_add(const struct run_comm *comm, const struct run_passes *p
         .members = arena_array(&arena, comm->rank_count, sizeof *b.members, err),
         .first = arena_array(&arena, (size_t)stages->chain_count + 2, sizeof *b.first, err),
         .sums = arena_array(&arena, stages->stage_count, sizeof *b.sums, err),
+        .beside = arena_array(&arena, comm->rank_count, sizeof *b.beside, err),
+        .times = arena_array(&arena, comm->rank_count, sizeof(const struct step_times *), err),
     };
-    bool ok = b.members && b.first && b.sums;
+    bool ok = b.members && b.first && b.sums && b.beside && b.times;
     if (ok) {
         list_members(&b);
         add_chains(&b);
-        ok = add_rows(&b, report, err);
+        ok = add_rows(&b, report, err) && judge_steps(&b, report, err);
     }
     arena_free(&arena);
     return ok;

@@ -180,6 +180,21 @@ static bool judge_order(const struct run_comm *comm, struct report *report, stru
     return add_doubt(report, &doubt, err);
 }
 
+static bool judge_parted(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct doubt doubt = {
+        .item = "impossible_matches",
+        .severity = "warning",
+        .count = comm->impossible_count,
+        .detail =
+            "sends and receives that are alike in order, but the receive had ended before the "
+            "send began",
+        .effect = "the ranks were recorded from different steps on, or lack calls: which of their "
+                  "sends belongs to which receive is unknown, and these count as transfer",
+    };
+    return add_doubt(report, &doubt, err);
+}
+
 // If a member is missing whose rank uses the group, the call was not recorded, or is outside that
 // rank's window.
 static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
@@ -208,5 +223,6 @@ bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct
         return true;
     return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
            judge_strays(comm, report, err) && judge_order(comm, report, err) &&
-           judge_matches(comm, report, err) && judge_members(comm, report, err);
+           judge_parted(comm, report, err) && judge_matches(comm, report, err) &&
+           judge_members(comm, report, err);
 }

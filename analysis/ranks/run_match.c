@@ -569,3 +569,44 @@ bool run_match_make(struct run_comm *comm, struct err *err)
     arena_free(&channels.scratch);
     return ok;
 }
+
+// --- impossible matches -------------------------------------------------------------------------
+
+static bool receives(const struct run_comm *comm, struct comm_member member)
+{
+    return op_of(comm, member)->kind != KIND_SEND;
+}
+
+// Whether the first one received before the other began, by more than their clocks may be off.
+static bool precedes(const struct run_comm *comm, struct comm_member one, struct comm_member other)
+{
+    const struct comm_rank *a = &comm->ranks[one.rank], *b = &comm->ranks[other.rank];
+    int64_t gap_ns =
+        run_comm_begin(b, event_of(comm, other)) - run_comm_end(a, event_of(comm, one));
+    return receives(comm, one) && a->component == b->component && a->error_ns >= 0 &&
+           b->error_ns >= 0 && gap_ns - a->error_ns - b->error_ns > RUN_SHIFT_NEAR_NS;
+}
+
+static bool is_impossible(const struct run_comm *comm, const struct comm_match *match)
+{
+    struct comm_member one = comm->members[match->first], other = comm->members[match->first + 1];
+    return run_comm_is_p2p(comm->ops[match->op].kind) &&
+           (precedes(comm, one, other) || precedes(comm, other, one));
+}
+
+void run_match_part(struct run_comm *comm)
+{
+    uint32_t kept = 0;
+    for (uint32_t m = 0; m < comm->match_count; m++) {
+        struct comm_match match = comm->matches[m];
+        bool impossible = is_impossible(comm, &match);
+        for (uint32_t i = 0; i < match.count; i++) {
+            struct comm_member member = comm->members[match.first + i];
+            comm->ranks[member.rank].events[member.event].match = impossible ? RUN_NONE : kept;
+        }
+        comm->matches[kept] = match;
+        kept += !impossible;
+    }
+    comm->impossible_count = comm->match_count - kept;
+    comm->match_count = kept;
+}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of jobs whose truth is known: matches, clocks, waits, and who made the others wait.
+#include "analysis/report/trust.h"
 #include "tests/named_cell.h"
 #include "tests/unit/solved_job.h"
 
@@ -280,6 +281,30 @@ static void sends_are_matched_even_when_one_is_missing(void **state)
     check_clocks(&solved);
     check_members(&solved);
     assert_int_equal(sum(&solved, "comm_waits", "unmatched_calls"), 1);
+    end(&solved);
+}
+
+// Rank 1 lacks the first receive and rank 0 the last send; steps are numbered by place, and there
+// are too few to show by their ends that they are one step apart.
+static void sends_that_began_after_their_receives_are_not_matched(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 1,
+                                       .data = 1,
+                                       .pipeline = 2,
+                                       .steps = 6,
+                                       .layers = 4,
+                                       .world = true,
+                                       .marked = 1,
+                                       .jitter_ns = 1000});
+    drop(&solved, 0, JOB_SEND, (const int[]){0}, 1);
+    drop(&solved, 1, JOB_RECV, (const int[]){5}, 1);
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    assert_int_equal(trust_count(&solved.report, "impossible_matches"), 5);
+    assert_int_equal(trust_count(&solved.report, "unmatched_collectives"), 10);
     end(&solved);
 }
 
@@ -679,6 +704,7 @@ int main(void)
         cmocka_unit_test(recordings_that_start_a_step_apart_are_matched_by_their_ends),
         cmocka_unit_test(calls_that_could_be_those_of_another_step_are_said_to_be),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
+        cmocka_unit_test(sends_that_began_after_their_receives_are_not_matched),
         cmocka_unit_test(the_straggler_is_named_with_its_cause),
         cmocka_unit_test(slow_compute_beside_communication_is_not_more_work),
         cmocka_unit_test(a_rank_slow_in_some_steps_does_no_more_work),

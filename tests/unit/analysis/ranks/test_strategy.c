@@ -2,6 +2,7 @@
 // Strategies recognized from handmade calls, and bubbles computed by hand.
 #include "analysis/ranks/strategy.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "tests/named_cell.h"
 
 #include <stdarg.h>
@@ -712,6 +713,33 @@ static void the_bubble_is_what_a_stage_does_not_compute_of_the_common_interval(v
     job_end(&job);
 }
 
+// The second rank counts its steps from one later on, and so works on the first one's step 1 in its
+// step 0; or it recorded nothing at that time.
+static void steps_of_stages_are_joined_by_time_where_their_numbers_differ(void **state)
+{
+    (void)state;
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct job job;
+        job_begin(&job, 2);
+        add_pipeline(&job, 0, 1, 2, 4);
+        set_times(&job);
+        struct step_times *second = job.passes.ranks[1].steps;
+        if (recorded) {
+            second[0].passes = second[1].passes;
+            second[0].optimizer = second[1].optimizer;
+        }
+        second[1].passes = (struct pass_times){4120, 4180, 50};
+        second[1].optimizer = (struct pass_times){4190, 4210, 10};
+        tell(&job);
+        assert_int_equal(cell_of(&job, "pipeline", 0, "steps")->i, recorded);
+        assert_int_equal(cell_of(&job, "pipeline", 0, "interval_ns")->null, !recorded);
+        assert_int_equal(cell_of(&job, "pipeline", 0, "interval_ns")->i, recorded ? 100 : 0);
+        assert_int_equal(cell_of(&job, "pipeline", 1, "compute_ns")->i, recorded ? 55 : 0);
+        assert_int_equal(trust_count(&job.report, "pipeline_steps_apart"), !recorded);
+        job_end(&job);
+    }
+}
+
 static void without_common_clocks_the_longest_span_is_the_interval(void **state)
 {
     (void)state;
@@ -785,6 +813,7 @@ int main(void)
         cmocka_unit_test(many_chunks_are_no_ring),
         cmocka_unit_test(ranks_that_are_missing_still_make_a_pipeline),
         cmocka_unit_test(the_bubble_is_what_a_stage_does_not_compute_of_the_common_interval),
+        cmocka_unit_test(steps_of_stages_are_joined_by_time_where_their_numbers_differ),
         cmocka_unit_test(without_common_clocks_the_longest_span_is_the_interval),
         cmocka_unit_test(without_the_first_stage_no_interval_is_known),
         cmocka_unit_test(a_job_that_does_not_talk_has_no_strategy),
