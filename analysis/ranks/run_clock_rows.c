@@ -180,7 +180,7 @@ static bool judge_order(const struct run_comm *comm, struct report *report, stru
     return add_doubt(report, &doubt, err);
 }
 
-static bool judge_parted(const struct run_comm *comm, struct report *report, struct err *err)
+static bool judge_impossible(const struct run_comm *comm, struct report *report, struct err *err)
 {
     struct doubt doubt = {
         .item = "impossible_matches",
@@ -223,6 +223,6 @@ bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct
         return true;
     return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
            judge_strays(comm, report, err) && judge_order(comm, report, err) &&
-           judge_parted(comm, report, err) && judge_matches(comm, report, err) &&
+           judge_impossible(comm, report, err) && judge_matches(comm, report, err) &&
            judge_members(comm, report, err);
 }

@@ -570,7 +570,7 @@ bool run_comm_solve(struct run_comm *comm, struct err *err)
     bool ok = settle(comm, err) && find_callers(comm, err) && run_match_make(comm, err) &&
               run_staged_make(comm, err) && run_clocks_make(comm, err);
     if (ok)
-        run_match_part(comm);
+        run_match_undo(comm);
     ok = ok && run_waits_make(comm, err);
     arena_free(&comm->pieces);
     return ok;

@@ -143,7 +143,7 @@ struct run_comm {
     struct comm_match *matches;
     struct comm_member *members;
     uint32_t rank_count, op_count, group_count, match_count, member_count, component_count;
-    uint32_t impossible_count; // matches that were parted again (run_match_part)
+    uint32_t impossible_count; // matches that were undone again (run_match_undo)
     size_t match_cap;
     struct comm_loader *loader; // while ranks are added
 };

@@ -18,8 +18,8 @@ MUST_CHECK bool run_staged_make(struct run_comm *comm, struct err *err);
 // Fills the ranks' offsets, components and errors from the matches.
 MUST_CHECK bool run_clocks_make(struct run_comm *comm, struct err *err);
 
-// Once clocks are known: parts sends from receives that had ended before the send began.
-void run_match_part(struct run_comm *comm);
+// Once clocks are known: undoes matches of sends with receives that had ended before they began.
+void run_match_undo(struct run_comm *comm);
 
 // Fills the waits of events, latest rank and transfer of matches, and sums by step and rank.
 MUST_CHECK bool run_waits_make(struct run_comm *comm, struct err *err);

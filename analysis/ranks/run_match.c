@@ -594,7 +594,7 @@ static bool is_impossible(const struct run_comm *comm, const struct comm_match *
            (precedes(comm, one, other) || precedes(comm, other, one));
 }
 
-void run_match_part(struct run_comm *comm)
+void run_match_undo(struct run_comm *comm)
 {
     uint32_t kept = 0;
     for (uint32_t m = 0; m < comm->match_count; m++) {

@@ -82,6 +82,31 @@ static bool count_sizes(struct wait_rows *all, struct record_set *families, uint
     return ok;
 }
 
+static bool are_uneven(const struct run_comm *comm, const struct comm_match *match)
+{
+    for (uint32_t i = 0; i < match->count; i++) {
+        struct comm_member member = comm->members[match->first + i];
+        uint32_t op = comm->ranks[member.rank].events[member.event].op;
+        if (comm->ops[op].bytes != comm->ops[match->op].bytes)
+            return true;
+    }
+    return false;
+}
+
+// Where ranks give different sizes for one all_to_all, none of them is its size.
+static void spot_uneven(const struct run_comm *comm, const struct record_set *families,
+                        uint32_t *sizes)
+{
+    for (uint32_t m = 0; families->count > 0 && m < comm->match_count; m++) {
+        const struct comm_op *op = &comm->ops[comm->matches[m].op];
+        struct wait_key family = key_without_size(op);
+        uint32_t index;
+        if (op->kind == KIND_ALL_TO_ALL && record_set_find(families, &family, &index) &&
+            sizes[index] <= MAX_SIZES && are_uneven(comm, &comm->matches[m]))
+            sizes[index] = MAX_SIZES + 1;
+    }
+}
+
 static bool add_keys(struct wait_rows *all, const struct record_set *families,
                      const uint32_t *sizes, struct err *err)
 {
@@ -109,7 +134,9 @@ static bool find_rows(struct wait_rows *all, struct err *err)
         return false;
     struct record_set families;
     record_set_init(&families, sizeof(struct wait_key), comm->budget);
-    bool ok = count_sizes(all, &families, sizes, err) && add_keys(all, &families, sizes, err);
+    bool ok = count_sizes(all, &families, sizes, err);
+    spot_uneven(comm, &families, sizes);
+    ok = ok && add_keys(all, &families, sizes, err);
     record_set_free(&families);
     return ok;
 }
