@@ -4,11 +4,13 @@
 #include "analysis/report/row.h"
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/report/tables.h"
+#include "analysis/stats/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define DOUBTFUL_NS 50000 // alignment errors above this are reported
+#define DOUBTFUL_NS 50000      // alignment errors above this are reported
+#define FAR_NS      1000000000 // clocks that differ by less are merely not set well
 
 static const struct clock_jump *largest_jump(const struct comm_rank *rank)
 {
@@ -165,6 +167,67 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
     return add_doubt(report, &alone, err) && add_doubt(report, &nameless, err);
 }
 
+static int64_t length_of(const struct comm_rank *rank)
+{
+    int64_t end_ns = rank->origin_ns;
+    for (uint32_t i = 0; i < rank->count; i++) {
+        int64_t ends_ns = rank->events[i].begin_ns + rank->events[i].dur_ns;
+        end_ns = ends_ns > end_ns ? ends_ns : end_ns;
+    }
+    for (uint32_t i = 0; i < rank->step_count; i++)
+        end_ns = rank->steps[i].end_ns > end_ns ? rank->steps[i].end_ns : end_ns;
+    return end_ns - rank->origin_ns;
+}
+
+// Counts the ranks of one component, ordered by offset, whose clock differs from the middle one by
+// more than the rank recorded.
+static void count_apart(const struct run_comm *comm, const struct keyed *items, uint32_t count,
+                        struct doubt *doubt)
+{
+    int64_t middle_ns = comm->ranks[items[(count - 1) / 2].a].offset_ns;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct comm_rank *rank = &comm->ranks[items[i].a];
+        int64_t away_ns = llabs(rank->offset_ns - middle_ns);
+        if (away_ns <= FAR_NS || away_ns <= length_of(rank))
+            continue;
+        doubt->count++;
+        doubt->time_ns = away_ns > doubt->time_ns ? away_ns : doubt->time_ns;
+    }
+}
+
+static bool judge_windows(const struct run_comm *comm, struct report *report, struct err *err)
+{
+    struct doubt doubt = {
+        .item = "windows_apart",
+        .severity = "warning",
+        .timed = true,
+        .detail = "ranks whose clocks differ from most by more than they recorded, or that are of "
+                  "another attempt of the job; the time is the largest such difference",
+        .effect = "if they are of another attempt, their calls do not belong to those of the other "
+                  "ranks, and waits and lateness between them mean nothing",
+    };
+    struct arena arena;
+    arena_init(&arena, comm->budget);
+    struct keyed *items = arena_room(&arena, 2 * (size_t)comm->rank_count, sizeof *items, err);
+    uint32_t count = 0;
+    for (uint32_t r = 0; items && r < comm->rank_count; r++)
+        if (comm->ranks[r].clock_calls > 0 && comm->ranks[r].origin_ns >= RUN_YEAR_2000_NS)
+            items[count++] = (struct keyed){comm->ranks[r].offset_ns, r, 0};
+    if (items)
+        sort_keyed(items, items + comm->rank_count, count);
+    for (uint32_t i = 0; i < count; i++)
+        items[i].key = comm->ranks[items[i].a].component;
+    if (items)
+        sort_keyed(items, items + comm->rank_count, count);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        for (end = first; end < count && items[end].key == items[first].key;)
+            end++;
+        count_apart(comm, items + first, end - first, &doubt);
+    }
+    arena_free(&arena);
+    return items && add_doubt(report, &doubt, err);
+}
+
 static bool judge_order(const struct run_comm *comm, struct report *report, struct err *err)
 {
     struct doubt doubt = {
@@ -221,8 +284,8 @@ bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct
         calls = calls || comm->ranks[r].count > 0;
     if (!calls || comm->rank_count < 2)
         return true;
-    return judge_components(comm, report, err) && judge_errors(comm, report, err) &&
-           judge_strays(comm, report, err) && judge_order(comm, report, err) &&
-           judge_impossible(comm, report, err) && judge_matches(comm, report, err) &&
-           judge_members(comm, report, err);
+    return judge_windows(comm, report, err) && judge_components(comm, report, err) &&
+           judge_errors(comm, report, err) && judge_strays(comm, report, err) &&
+           judge_order(comm, report, err) && judge_impossible(comm, report, err) &&
+           judge_matches(comm, report, err) && judge_members(comm, report, err);
 }

@@ -11,6 +11,9 @@
 #define RUN_NONE      UINT32_MAX
 #define RUN_MAX_JUMPS 4 // per clock
 
+// Earlier clocks have another origin: times of different ones say nothing about each other.
+#define RUN_YEAR_2000_NS INT64_C(946684800000000000)
+
 // What a rank's device did since the start of its window, as exclusive parts of the time.
 enum comm_before {
     BEFORE_COMPUTE,

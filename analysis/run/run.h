@@ -63,6 +63,7 @@ MUST_CHECK bool run_find_jobs(struct run *run, struct err *err);
 // are on one machine (run_place.c).
 MUST_CHECK bool run_place(struct run *run, struct err *err);
 bool run_place_is_host(struct str key); // whether a trace gives its machine under that key
+struct str run_place_host(const struct run *run, size_t rank); // as the trace says, else ""
 void run_place_groups(const struct run *run, struct run_comm *comm);
 
 // The ranks in one row each, and each step of each rank (run_ranks.c, run_steps.c).

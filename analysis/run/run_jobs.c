@@ -8,10 +8,9 @@
 #include "analysis/stats/sort.h"
 #include "analysis/report/tables.h"
 
-#define APART_NS     INT64_C(60000000000)        // between windows, more than clocks explain
-#define YEAR_2000_NS INT64_C(946684800000000000) // earlier clocks have another origin
-#define NUMBERED     STR("ProfilerStep#")
-#define PACE_TIMES   10.0 // how much slower or faster than recorded a job may take its steps
+#define APART_NS   INT64_C(60000000000) // between windows, more than clocks explain
+#define NUMBERED   STR("ProfilerStep#")
+#define PACE_TIMES 10.0 // how much slower or faster than recorded a job may take its steps
 
 enum { MOST_KINDS = 64 }; // of devices
 
@@ -104,7 +103,7 @@ static void order_ranks(struct jobs *jobs)
         bool has_window = breakdown && breakdown->row_count;
         int64_t begin_ns = run_summary_i64(run, i, SUMMARY_WINDOW_BEGIN_NS, 0);
         int64_t window_ns = has_window ? table_cell(breakdown, 0, BREAKDOWN_WINDOW_NS)->i : 0;
-        bool known = has_window && begin_ns >= YEAR_2000_NS &&
+        bool known = has_window && begin_ns >= RUN_YEAR_2000_NS &&
                      !__builtin_add_overflow(begin_ns, window_ns, &jobs->ends[i]);
         jobs->in_time[i] = (struct keyed){known ? begin_ns : 0, (uint32_t)i, 0};
     }
@@ -126,11 +125,19 @@ struct recording {
     uint32_t job, number;
     int64_t end_ns;
     struct run_steps steps;
+    struct str host; // of all of them; "" if unknown or several
 };
 
 static bool at_other_steps(const struct run_steps *one, const struct run_steps *other)
 {
     return one->known && other->known && (one->first > other->last || one->last < other->first);
+}
+
+// Whether the rank has the clock of all others: those of one machine are one.
+static bool on_same_clock(const struct run *run, const struct recording *recording, uint32_t rank)
+{
+    struct str host = run_place_host(run, rank);
+    return host.len > 0 && str_equal(host, recording->host) && !str_equal(host, STR("localhost"));
 }
 
 // Whether the time since the recording matches the job's pace for the steps in between.
@@ -156,12 +163,14 @@ static void start_recording(const struct jobs *jobs, struct recording *recording
     bool first = recording->number == 0;
     bool other_job = later_ns > APART_NS && !goes_on(run, recording, rank, later_ns);
     bool again = same != RUN_NONE && jobs->signs[same][BY_RECORDING] == recording->number;
-    bool apart = again || at_other_steps(&recording->steps, &run->steps[rank]);
+    bool apart = again || at_other_steps(&recording->steps, &run->steps[rank]) ||
+                 on_same_clock(run, recording, rank);
     if (!first && !(later_ns > 0 && apart) && later_ns <= APART_NS)
         return;
     *recording = (struct recording){.job = recording->job + (first || other_job),
                                     .number = recording->number + 1,
-                                    .end_ns = jobs->ends[rank]};
+                                    .end_ns = jobs->ends[rank],
+                                    .host = run_place_host(run, rank)};
 }
 
 static void join_steps(struct run_steps *all, const struct run_steps *own)
@@ -184,6 +193,8 @@ static void sign_times(struct jobs *jobs)
         if (jobs->ends[rank] > recording.end_ns)
             recording.end_ns = jobs->ends[rank];
         join_steps(&recording.steps, &jobs->run->steps[rank]);
+        if (!str_equal(recording.host, run_place_host(jobs->run, rank)))
+            recording.host = STR("");
         jobs->signs[rank][BY_TIME] = recording.job;
         jobs->signs[rank][BY_RECORDING] = recording.number;
     }

@@ -12,8 +12,7 @@ bool run_place_is_host(struct str key)
     return str_is_one_of(key, keys, sizeof keys / sizeof *keys);
 }
 
-// The traces' name for their machine.
-static struct str host_of(const struct run *run, size_t rank)
+struct str run_place_host(const struct run *run, size_t rank)
 {
     const struct table *environment = run_head(run, rank, "environment");
     for (size_t i = 0; environment && i < environment->row_count; i++)
@@ -86,7 +85,7 @@ bool run_place(struct run *run, struct err *err)
     if (!run->places)
         return false;
     for (size_t i = 0; i < run->count; i++) {
-        run->places[i] = (struct run_place){host_of(run, i), device_of(run, i)};
+        run->places[i] = (struct run_place){run_place_host(run, i), device_of(run, i)};
         named = named || run->places[i].node.len;
     }
     int64_t per_node = devices_per_node(run);

@@ -421,6 +421,8 @@ static void across_jobs_nothing_is_judged_and_it_is_said_first(void **state)
 struct apart {
     int64_t later_ns, step[2], says_it[2][2];
     const char *job, *recording; // ranks of another job, ranks recorded apart
+    const char *host;            // of all
+    bool doubtful;               // clocks differ by more than the ranks recorded
 };
 
 static void check_apart(const struct apart *its)
@@ -434,7 +436,8 @@ static void check_apart(const struct apart *its)
                                  .ahead_ns = other ? its->later_ns : 0,
                                  .world = 4,
                                  .step = its->step[other],
-                                 .says_it = its->says_it[other][r % 2]};
+                                 .says_it = its->says_it[other][r % 2],
+                                 .host = its->host};
         add_rank(&ranks, &like);
         add_all_reduce(&ranks, &like, "[0, 1, 2, 3]");
     }
@@ -442,6 +445,7 @@ static void check_apart(const struct apart *its)
     size_t row;
     assert_true((its->job != NULL) == (trust_row(&ranks, "several_jobs", &row) != NULL));
     assert_true((its->recording != NULL) == (trust_row(&ranks, "recorded_apart", &row) != NULL));
+    assert_true(its->doubtful == (trust_row(&ranks, "windows_apart", &row) != NULL));
     if (its->job)
         expect_trust(&ranks, "several_jobs", 2, its->job);
     if (its->recording)
@@ -456,21 +460,22 @@ static void check_apart(const struct apart *its)
 // In turn: all claim to be rank 0; each profiler counts its own steps; steps 1,000 to 10 in the
 // same minute; 7,200 s after step 10 of 100 us comes step 72,000,010, or step 1,000; all claim to
 // be rank 0, at once and ten seconds later; two of each rank at a time; both ranks again, ten
-// seconds later.
+// seconds later; other ranks ten seconds later, by clocks that may differ, and by one clock.
 static void ranks_recorded_apart_are_no_other_job(void **state)
 {
     (void)state;
     const int64_t s = 1000000000;
     const struct apart cases[] = {
-        {0, {7, 7}, {{1, 1}, {1, 1}}, NULL, NULL},
-        {50000, {10, 400}, {{1, 2}, {3, 4}}, NULL, NULL},
-        {s, {1000, 10}, {{1, 2}, {3, 4}}, NULL, "2-3"},
-        {7200 * s, {10, 72000010}, {{1, 2}, {3, 4}}, NULL, "2-3"},
-        {7200 * s, {10, 1000}, {{1, 2}, {3, 4}}, "2-3", NULL},
-        {10 * s, {0, 0}, {{1, 1}, {1, 1}}, NULL, "2-3"},
-        {0, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3"},
-        {10 * s, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3"},
-        {10 * s, {7, 7}, {{1, 2}, {3, 4}}, NULL, NULL}, // clocks that differ
+        {0, {7, 7}, {{1, 1}, {1, 1}}, NULL, NULL, NULL, false},
+        {50000, {10, 400}, {{1, 2}, {3, 4}}, NULL, NULL, NULL, false},
+        {s, {1000, 10}, {{1, 2}, {3, 4}}, NULL, "2-3", NULL, false},
+        {7200 * s, {10, 72000010}, {{1, 2}, {3, 4}}, NULL, "2-3", NULL, false},
+        {7200 * s, {10, 1000}, {{1, 2}, {3, 4}}, "2-3", NULL, NULL, false},
+        {10 * s, {0, 0}, {{1, 1}, {1, 1}}, NULL, "2-3", NULL, false},
+        {0, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3", NULL, false},
+        {10 * s, {7, 7}, {{1, 2}, {1, 2}}, NULL, "2-3", NULL, false},
+        {10 * s, {7, 7}, {{1, 2}, {3, 4}}, NULL, NULL, NULL, true},
+        {10 * s, {7, 7}, {{1, 2}, {3, 4}}, NULL, "2-3", "node1", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_apart(&cases[i]);
