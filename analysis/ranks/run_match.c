@@ -8,6 +8,7 @@
 #include "ingest/base/crew.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
 #define REACH    16                  // sequence numbers that may be out of order
@@ -577,6 +578,15 @@ static bool receives(const struct run_comm *comm, struct comm_member member)
     return op_of(comm, member)->kind != KIND_SEND;
 }
 
+// By how much the rank's clock may be off: a jump is known less well in time than in size.
+static int64_t doubt_of(const struct comm_rank *rank)
+{
+    int64_t doubt_ns = rank->error_ns;
+    for (uint32_t j = 0; j < rank->jump_count; j++)
+        doubt_ns += llabs(rank->jumps[j].by_ns);
+    return doubt_ns;
+}
+
 // Whether the first one received before the other began, by more than their clocks may be off.
 static bool precedes(const struct run_comm *comm, struct comm_member one, struct comm_member other)
 {
@@ -584,7 +594,7 @@ static bool precedes(const struct run_comm *comm, struct comm_member one, struct
     int64_t gap_ns =
         run_comm_begin(b, event_of(comm, other)) - run_comm_end(a, event_of(comm, one));
     return receives(comm, one) && a->component == b->component && a->error_ns >= 0 &&
-           b->error_ns >= 0 && gap_ns - a->error_ns - b->error_ns > RUN_SHIFT_NEAR_NS;
+           b->error_ns >= 0 && gap_ns - doubt_of(a) - doubt_of(b) > RUN_SHIFT_NEAR_NS;
 }
 
 static bool is_impossible(const struct run_comm *comm, const struct comm_match *match)
