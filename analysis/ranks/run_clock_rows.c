@@ -235,11 +235,11 @@ static bool judge_order(const struct run_comm *comm, struct report *report, stru
         .severity = "warning",
         .detail = "ranks whose calls could belong to those of another step just as well: they are "
                   "not numbered, their ends fit both, and by the clocks another is nearer",
-        .effect = "which step of theirs belongs to which of the other ranks is a guess; if it is "
-                  "wrong, so are their clock offset, waits and lateness",
+        .effect = "which step of theirs is which of the other ranks is a guess; if it is wrong, so "
+                  "are their clock offset, waits and lateness",
     };
     for (uint32_t r = 0; r < comm->rank_count; r++)
-        doubt.count += comm->ranks[r].unsure;
+        doubt.count += comm->ranks[r].open;
     return add_doubt(report, &doubt, err);
 }
 

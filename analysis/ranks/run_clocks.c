@@ -224,7 +224,8 @@ static uint32_t list_hubs(struct run_comm *comm, const struct clock_slice *slice
                           .edges = edges};
         for (last = first;
              last < comm->match_count && comm->ops[comm->matches[last].op].group == group; last++)
-            if (is_joint(comm, &comm->matches[last]) && run_clock_counts(slice, last))
+            if (is_joint(comm, &comm->matches[last]) && !comm->matches[last].doubtful &&
+                run_clock_counts(slice, last))
                 joint[hub.match_count++] = last;
         if (hub.match_count == 0)
             continue;
@@ -430,7 +431,8 @@ bool run_clocks_make(struct run_comm *comm, struct err *err)
     arena_init(&scratch, comm->budget);
     int64_t *middle_ns = arena_room(&scratch, comm->match_count, sizeof *middle_ns, err);
     for (uint32_t m = 0; m < comm->match_count; m++)
-        comm->matches[m].tells = is_joint(comm, &comm->matches[m]);
+        comm->matches[m].tells = is_joint(comm, &comm->matches[m]) && !comm->matches[m].doubtful;
+    forget_strays(comm);
     bool ok = middle_ns && align(comm, &pairs, err) &&
               run_clock_sends_find(comm, &scratch, &pairs, err) &&
               (pairs.count == 0 || align(comm, &pairs, err)) && find_rest(comm, middle_ns, err) &&

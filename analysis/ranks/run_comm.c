@@ -565,12 +565,19 @@ static bool find_callers(struct run_comm *comm, struct err *err)
     return true;
 }
 
+static bool match_and_align(struct run_comm *comm, struct err *err)
+{
+    if (!run_match_make(comm, err) || !run_staged_make(comm, err) || !run_clocks_make(comm, err))
+        return false;
+    return !comm->has_guesses ||
+           (run_match_again(comm, err) && run_staged_make(comm, err) && run_clocks_make(comm, err));
+}
+
 bool run_comm_solve(struct run_comm *comm, struct err *err)
 {
-    bool ok = settle(comm, err) && find_callers(comm, err) && run_match_make(comm, err) &&
-              run_staged_make(comm, err) && run_clocks_make(comm, err);
+    bool ok = settle(comm, err) && find_callers(comm, err) && match_and_align(comm, err);
     if (ok)
-        run_match_undo(comm);
+        run_match_finish(comm);
     ok = ok && run_waits_make(comm, err);
     arena_free(&comm->pieces);
     return ok;

@@ -88,7 +88,7 @@ struct comm_rank {
         int64_t at_ns, by_ns;
     } jumps[RUN_MAX_JUMPS];
     uint32_t jump_count;
-    bool unsure;             // its calls may belong to those of another step as well (run_match)
+    bool open;               // its calls may as well be those of another step of the others
     int64_t origin_ns;       // start of its window on its clock
     double work_ratio;       // its time for work that others have, too, over theirs; NaN: unknown
     struct comm_sums steady; // over its steady steps
@@ -127,6 +127,7 @@ struct comm_match {
     int64_t latest_ns;     // its start on the common clock
     int64_t transfer_ns;   // the smallest of its members' durations minus waits
     bool tells;            // its ends show how clocks differ
+    bool doubtful;         // whether it is one is open until clocks are known
 };
 
 struct comm_member {
@@ -146,7 +147,8 @@ struct run_comm {
     struct comm_match *matches;
     struct comm_member *members;
     uint32_t rank_count, op_count, group_count, match_count, member_count, component_count;
-    uint32_t impossible_count; // matches that were undone again (run_match_undo)
+    bool has_guesses;          // whether clocks may show other matches
+    uint32_t impossible_count; // matches that were undone (run_match_finish)
     size_t match_cap;
     struct comm_loader *loader; // while ranks are added
 };

@@ -8,18 +8,21 @@
 // This many are worth a helper thread: they take a few hundred microseconds.
 enum { RUN_MATCHES_EACH = 1024, RUN_RANKS_EACH = 16 };
 
-// Fills matches and members, and each event's match, which is RUN_NONE before. Takes the recorded
-// sequence numbers from the events and sets their waits to 0.
+// Fills matches and members, and each event's match, by the recorded sequence numbers, which stand
+// in the events' waits; says which matches are doubtful. Once clocks are known, again: doubtful
+// ones by the clocks.
 MUST_CHECK bool run_match_make(struct run_comm *comm, struct err *err);
+MUST_CHECK bool run_match_again(struct run_comm *comm, struct err *err);
 
 // Fills comm_group.staged from the matches.
 MUST_CHECK bool run_staged_make(struct run_comm *comm, struct err *err);
 
-// Fills the ranks' offsets, components and errors from the matches.
+// Fills the ranks' offsets, components and errors from the matches, but for doubtful collectives.
 MUST_CHECK bool run_clocks_make(struct run_comm *comm, struct err *err);
 
-// Once clocks are known: undoes matches of sends with receives that had ended before they began.
-void run_match_undo(struct run_comm *comm);
+// Undoes matches of sends with receives that had ended before they began, by the clocks, and sets
+// the waits of events to 0.
+void run_match_finish(struct run_comm *comm);
 
 // Fills the waits of events, latest rank and transfer of matches, and sums by step and rank.
 MUST_CHECK bool run_waits_make(struct run_comm *comm, struct err *err);

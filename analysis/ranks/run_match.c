@@ -13,6 +13,13 @@
 #define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
 #define REACH    16                  // sequence numbers that may be out of order
 
+// What a channel says about the matches of a rank: that no others are possible; that they are a
+// guess; or that others, nearer by the clocks, are as likely.
+enum { SAYS_SURE = 1, SAYS_GUESSED, SAYS_OPEN };
+
+// Whether matches of some or of at least half of its ranks are guesses.
+enum doubts { NO_DOUBTS, SOME_DOUBTS, DOUBTFUL };
+
 // Calls that can only match each other: the collectives of a group, or what one rank sends to
 // another.
 struct channels {
@@ -23,12 +30,10 @@ struct channels {
     struct comm_member *entries; // all calls by channel
     uint32_t *slots;             // per entry: which of the channel's collectives it is
     uint32_t *slot_counts;       // per channel; 0: it has a single rank
-    uint8_t *said;               // per entry: of the first of a rank what is said about it
+    uint8_t *said;               // per entry: of the first of a rank what is said about its matches
+    enum doubts *doubts;         // per channel
+    bool again;                  // the ranks' clocks are known
 };
-
-// What is said about the matches of a rank in a channel: that no others are possible, or that some
-// are.
-enum { SAYS_SURE = 1, SAYS_UNSURE };
 
 // One channel. `lanes` are its ranks.
 struct matcher {
@@ -38,6 +43,7 @@ struct matcher {
     uint32_t lane_count, slot_count;
     bool stepped;  // the lanes number their steps alike
     bool sends;    // not a group's collectives
+    bool aligned;  // the clocks of the lanes are known, which say nothing new
     uint8_t *said; // per entry
 };
 
@@ -131,10 +137,12 @@ static bool sort_entries(struct channels *channels, struct err *err)
     channels->slots = arena_room(&channels->scratch, total, sizeof *channels->slots, err);
     channels->slot_counts =
         arena_array(&channels->scratch, count, sizeof *channels->slot_counts, err);
-    comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
+    if (!channels->again)
+        comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
     channels->said = arena_array(&channels->scratch, total, sizeof *channels->said, err);
-    if (!channels->entries || !channels->slots || !channels->said || !channels->slot_counts ||
-        !comm->members)
+    channels->doubts = arena_array(&channels->scratch, count, sizeof *channels->doubts, err);
+    if (!channels->entries || !channels->slots || !channels->said || !channels->doubts ||
+        !channels->slot_counts || !comm->members)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
@@ -281,12 +289,10 @@ static bool slots_by_number(struct matcher *matcher, const struct comm_member *e
     return keys != NULL;
 }
 
-// Sends may end long before their receives: their ends alone leave more open than there is.
-static void say(const struct matcher *matcher, uint32_t l, bool sure, bool unsure)
+static void say(const struct matcher *matcher, uint32_t l, uint8_t said)
 {
-    matcher->said[matcher->lanes[l].first] = sure                        ? SAYS_SURE
-                                             : unsure && !matcher->sends ? SAYS_UNSURE
-                                                                         : 0;
+    if (!matcher->aligned)
+        matcher->said[matcher->lanes[l].first] = said;
 }
 
 static void list_calls(const struct matcher *matcher, const struct comm_member *entries,
@@ -294,12 +300,14 @@ static void list_calls(const struct matcher *matcher, const struct comm_member *
 {
     for (uint32_t i = 0; i < lane->count; i++) {
         struct comm_member entry = entries[lane->first + i];
+        const struct comm_rank *rank = &matcher->comm->ranks[entry.rank];
         const struct comm_event *event = event_of(matcher->comm, entry);
         uint64_t dur_ns = (uint64_t)event->dur_ns;
         calls[i] =
             (struct misfit_call){.symbol = (uint32_t)symbol_of(matcher->comm, entry),
                                  .stepped = (uint32_t)likeness_of(matcher)(matcher->comm, entry),
-                                 .end_ns = event->begin_ns + event->dur_ns,
+                                 .end_ns = matcher->aligned ? run_comm_end(rank, event)
+                                                            : event->begin_ns + event->dur_ns,
                                  .dur_ns = dur_ns < UINT32_MAX ? (uint32_t)dur_ns : UINT32_MAX,
                                  .index = lane->first + i};
     }
@@ -318,10 +326,13 @@ static bool slots_by_fit(struct matcher *matcher, const struct comm_member *entr
         lanes[l] = (struct misfit_lane){.calls = calls + lane->first, .count = lane->count};
         list_calls(matcher, entries, lane, lanes[l].calls);
     }
-    struct misfit misfit = {lanes, matcher->lane_count, matcher->slots, 0};
+    struct misfit misfit = {.lanes = lanes,
+                            .lane_count = matcher->lane_count,
+                            .slots = matcher->slots,
+                            .aligned = matcher->aligned};
     ok = ok && run_misfit_match(&misfit, matcher->comm->budget, err);
     for (uint32_t l = 0; ok && l < matcher->lane_count; l++)
-        say(matcher, l, lanes[l].sure, lanes[l].unsure);
+        say(matcher, l, lanes[l].sure ? SAYS_SURE : lanes[l].open ? SAYS_OPEN : SAYS_GUESSED);
     matcher->slot_count = misfit.slot_count;
     arena_free(&arena);
     return ok;
@@ -333,16 +344,15 @@ static bool check_place(const struct matcher *matcher, uint32_t l, struct misfit
                         struct misfit_lane lane, bool *in_place, struct err *err)
 {
     struct arena scratch;
-    struct run_shift shift;
-    if (run_shift_is_nearest(known, lane)) {
-        say(matcher, l, true, false);
+    struct run_shift shift = {0};
+    *in_place = run_shift_is_nearest(known, lane);
+    say(matcher, l, SAYS_SURE);
+    if (*in_place || matcher->aligned)
         return true;
-    }
     arena_init(&scratch, matcher->comm->budget);
     bool ok = run_shift_find(known, lane, &scratch, &shift, err);
-    *in_place = !ok || !shift.known || shift.in_place;
-    if (ok && *in_place)
-        say(matcher, l, shift.clear, !shift.clear);
+    *in_place = !shift.known || shift.in_place;
+    say(matcher, l, shift.clear ? SAYS_SURE : SAYS_OPEN);
     arena_free(&scratch);
     return ok;
 }
@@ -358,7 +368,6 @@ static bool check_places(const struct matcher *matcher, const struct comm_member
     if (ok)
         list_calls(matcher, entries, &matcher->lanes[0], calls);
     *in_place = true;
-    say(matcher, 0, true, false);
     for (uint32_t l = 1; ok && *in_place && l < matcher->lane_count; l++) {
         struct misfit_lane known = {.calls = calls, .count = count};
         struct misfit_lane lane = {.calls = calls + count, .count = count};
@@ -369,21 +378,52 @@ static bool check_places(const struct matcher *matcher, const struct comm_member
     return ok;
 }
 
-static bool find_slots(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
-                       struct err *err)
+static bool place_or_fit(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
+                         struct err *err)
 {
-    bool numbered = are_numbered(matcher, entries, count);
-    bool in_place = all_alike(matcher, entries, numbered ? numbered_of : likeness_of(matcher));
-    if (in_place && !numbered && !check_places(matcher, entries, &in_place, err))
+    bool in_place = all_alike(matcher, entries, likeness_of(matcher));
+    if (in_place && !check_places(matcher, entries, &in_place, err))
         return false;
-    for (uint32_t l = 0; numbered && l < matcher->lane_count; l++)
-        say(matcher, l, true, false);
-    if (in_place) {
+    if (in_place)
+        slots_by_place(matcher);
+    return in_place || slots_by_fit(matcher, entries, count, err);
+}
+
+static bool are_aligned(const struct matcher *matcher)
+{
+    const struct comm_rank *ranks = matcher->comm->ranks;
+    for (uint32_t l = 0; l < matcher->lane_count; l++)
+        if (ranks[matcher->lanes[l].rank].error_ns < 0 ||
+            ranks[matcher->lanes[l].rank].component != ranks[matcher->lanes[0].rank].component)
+            return false;
+    return true;
+}
+
+static uint32_t count_guesses(const struct matcher *matcher)
+{
+    uint32_t guesses = 0;
+    for (uint32_t l = 0; l < matcher->lane_count; l++)
+        guesses += matcher->said[matcher->lanes[l].first] > SAYS_SURE;
+    return matcher->sends ? 0 : guesses;
+}
+
+// Sends are not matched by clocks, as they may end long before their receives.
+static bool find_slots(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
+                       bool again, struct err *err)
+{
+    if (are_numbered(matcher, entries, count)) {
+        for (uint32_t l = 0; l < matcher->lane_count; l++)
+            say(matcher, l, SAYS_SURE);
+        if (!all_alike(matcher, entries, numbered_of))
+            return slots_by_number(matcher, entries, count, err);
         slots_by_place(matcher);
         return true;
     }
-    return numbered ? slots_by_number(matcher, entries, count, err)
-                    : slots_by_fit(matcher, entries, count, err);
+    say(matcher, 0, SAYS_SURE);
+    if (!place_or_fit(matcher, entries, count, err))
+        return false;
+    matcher->aligned = again && count_guesses(matcher) > 0 && are_aligned(matcher);
+    return !matcher->aligned || place_or_fit(matcher, entries, count, err);
 }
 
 // --- matches ------------------------------------------------------------------------------------
@@ -478,8 +518,12 @@ static bool match_channel(struct channels *channels, uint32_t channel, struct la
     }
     if (matcher.lane_count < 2)
         return true;
-    if (!find_slots(&matcher, entries, count, err))
+    if (!find_slots(&matcher, entries, count, channels->again, err))
         return false;
+    uint32_t guesses = count_guesses(&matcher);
+    channels->doubts[channel] = guesses == 0                       ? NO_DOUBTS
+                                : 2 * guesses < matcher.lane_count ? SOME_DOUBTS
+                                                                   : DOUBTFUL;
     channels->slot_counts[channel] = matcher.slot_count;
     return true;
 }
@@ -498,6 +542,12 @@ static bool match_in(void *context, size_t from, size_t to, struct err *err)
     return ok;
 }
 
+static void doubt_from(struct run_comm *comm, uint32_t first)
+{
+    for (uint32_t m = first; m < comm->match_count; m++)
+        comm->matches[m].doubtful = true;
+}
+
 // In the order of the channels.
 static bool add_all(struct channels *channels, struct err *err)
 {
@@ -509,7 +559,11 @@ static bool add_all(struct channels *channels, struct err *err)
         arena_init(&arena, channels->comm->budget);
         uint32_t *ends =
             arena_array(&arena, (size_t)channels->slot_counts[c] + 1, sizeof *ends, err);
+        uint32_t before = channels->comm->match_count;
         ok = ends && add_matches(channels, c, ends, err);
+        if (channels->doubts[c] == DOUBTFUL && !channels->again)
+            doubt_from(channels->comm, before);
+        channels->comm->has_guesses |= channels->doubts[c] != NO_DOUBTS;
         arena_free(&arena);
     }
     return ok;
@@ -517,58 +571,66 @@ static bool add_all(struct channels *channels, struct err *err)
 
 // --- doubts -------------------------------------------------------------------------------------
 
-// Ranks whose matches are sure in one channel are joined.
-static void join_sure(const struct channels *channels, uint32_t *parent)
+// Joins the ranks that the channel is sure of; one of them, RUN_NONE without.
+static uint32_t join_sure(const struct channels *channels, uint32_t channel, uint32_t *parent)
 {
-    for (uint32_t c = 0; c < channels->keys.count; c++) {
-        uint32_t root = RUN_NONE;
-        for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++) {
-            if (channels->said[i] != SAYS_SURE)
-                continue;
-            uint32_t own = run_joined_root(parent, channels->entries[i].rank);
-            root = root == RUN_NONE ? own : root;
-            parent[own] = root = run_joined_root(parent, root);
-        }
+    uint32_t root = RUN_NONE;
+    for (uint32_t i = channels->first[channel]; i < channels->first[channel + 1]; i++) {
+        if (channels->said[i] != SAYS_SURE)
+            continue;
+        uint32_t own = run_joined_root(parent, channels->entries[i].rank);
+        root = root == RUN_NONE ? own : root;
+        parent[own] = root;
     }
+    return root;
 }
 
-// A rank is in doubt if a channel is, and no others join it with those that the channel is sure of.
-static bool find_unsure(struct channels *channels, struct err *err)
+// A rank is open if a channel says so, and no others join it with those that the channel is sure
+// of.
+static bool find_open(struct channels *channels, struct err *err)
 {
     struct run_comm *comm = channels->comm;
     uint32_t *parent = arena_room(&channels->scratch, comm->rank_count, sizeof *parent, err);
     if (!parent)
         return false;
-    for (uint32_t r = 0; r < comm->rank_count; r++)
+    for (uint32_t r = 0; r < comm->rank_count; r++) {
+        comm->ranks[r].open = false;
         parent[r] = r;
-    join_sure(channels, parent);
+    }
+    for (uint32_t c = 0; c < channels->keys.count; c++)
+        join_sure(channels, c, parent);
     for (uint32_t c = 0; c < channels->keys.count; c++) {
-        uint32_t root = RUN_NONE;
+        uint32_t root = join_sure(channels, c, parent);
         for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++)
-            if (root == RUN_NONE && channels->said[i] == SAYS_SURE)
-                root = run_joined_root(parent, channels->entries[i].rank);
-        for (uint32_t i = channels->first[c]; i < channels->first[c + 1]; i++)
-            if (channels->said[i] == SAYS_UNSURE)
-                comm->ranks[channels->entries[i].rank].unsure |=
-                    run_joined_root(parent, channels->entries[i].rank) != root;
+            if (channels->said[i] == SAYS_OPEN)
+                comm->ranks[channels->entries[i].rank].open |=
+                    root == RUN_NONE || run_joined_root(parent, channels->entries[i].rank) != root;
     }
     return true;
 }
 
-bool run_match_make(struct run_comm *comm, struct err *err)
+static bool match_all(struct run_comm *comm, bool again, struct err *err)
 {
-    struct channels channels = {.comm = comm};
+    struct channels channels = {.comm = comm, .again = again};
+    comm->match_count = comm->member_count = 0;
     arena_init(&channels.scratch, comm->budget);
     groups_init(&channels.keys, comm->budget);
     bool ok = find_channels(&channels, err) && sort_entries(&channels, err) &&
               crew_each(comm->cores, channels.keys.count, 1, match_in, &channels, err) &&
-              add_all(&channels, err) && find_unsure(&channels, err);
-    for (uint32_t r = 0; r < comm->rank_count; r++)
-        for (uint32_t i = 0; i < comm->ranks[r].count; i++)
-            comm->ranks[r].events[i].wait_ns = 0;
+              add_all(&channels, err) && find_open(&channels, err);
     groups_free(&channels.keys);
     arena_free(&channels.scratch);
     return ok;
+}
+
+bool run_match_make(struct run_comm *comm, struct err *err)
+{
+    return match_all(comm, false, err);
+}
+
+bool run_match_again(struct run_comm *comm, struct err *err)
+{
+    return match_all(comm, true, err);
 }
 
 // --- impossible matches -------------------------------------------------------------------------
@@ -604,7 +666,7 @@ static bool is_impossible(const struct run_comm *comm, const struct comm_match *
            (precedes(comm, one, other) || precedes(comm, other, one));
 }
 
-void run_match_undo(struct run_comm *comm)
+void run_match_finish(struct run_comm *comm)
 {
     uint32_t kept = 0;
     for (uint32_t m = 0; m < comm->match_count; m++) {
@@ -619,4 +681,7 @@ void run_match_undo(struct run_comm *comm)
     }
     comm->impossible_count = comm->match_count - kept;
     comm->match_count = kept;
+    for (uint32_t r = 0; r < comm->rank_count; r++)
+        for (uint32_t i = 0; i < comm->ranks[r].count; i++)
+            comm->ranks[r].events[i].wait_ns = 0;
 }

@@ -23,6 +23,7 @@ struct layer {
     uint32_t *pairs; // per call of the lane
     uint32_t *slots; // the caller's
     uint32_t slot_count;
+    bool aligned; // ends are on one clock
     struct arena *scratch;
 };
 
@@ -262,14 +263,14 @@ static uint32_t count_pairs(const uint32_t *pairs, uint32_t count)
     return paired;
 }
 
-// Pairs by ends on the clock that the shift shows.
-static bool pair_by_shift(const struct layer *layer, const struct run_shift *shift)
+// Pairs by ends on a clock that is known; false if few meet.
+static bool pair_by_clock(const struct layer *layer, int64_t offset_ns)
 {
     uint32_t shorter =
         layer->lane.count < layer->known_count ? layer->lane.count : layer->known_count;
-    if (!shift->clear || pair_by_end(layer, shift->offset_ns, layer->pairs) < shorter / SHIFT_SHARE)
+    if (pair_by_end(layer, offset_ns, layer->pairs) < shorter / SHIFT_SHARE)
         return false;
-    fill_between(layer, shift->offset_ns, layer->pairs);
+    fill_between(layer, offset_ns, layer->pairs);
     return true;
 }
 
@@ -292,25 +293,24 @@ static bool pair_by_vote(const struct layer *layer, int64_t *offset_ns, struct e
 // Pairs of the lane's calls, and by how much its clock differs.
 static bool pair_lane(struct layer *layer, int64_t *offset_ns, struct err *err)
 {
-    struct misfit_lane *lane = &layer->lane;
-    struct run_shift shift;
-    for (uint32_t i = 0; i < lane->count; i++)
-        layer->pairs[i] = NONE;
-    lane->sure = layer->known_count == 0;
-    if (lane->sure)
-        return true;
     struct misfit_lane known = {.calls = layer->known, .count = layer->known_count};
-    if (!run_shift_find(known, *lane, layer->scratch, &shift, err))
+    struct run_shift shift;
+    for (uint32_t i = 0; i < layer->lane.count; i++)
+        layer->pairs[i] = NONE;
+    layer->lane.sure = known.count == 0 || (layer->aligned && pair_by_clock(layer, 0));
+    if (layer->lane.sure)
+        return true;
+    if (!run_shift_find(known, layer->lane, layer->scratch, &shift, err))
         return false;
-    lane->sure = pair_by_shift(layer, &shift);
-    *offset_ns = lane->sure ? shift.offset_ns : 0;
-    if (lane->sure)
+    layer->lane.sure = shift.clear && pair_by_clock(layer, shift.offset_ns);
+    *offset_ns = layer->lane.sure ? shift.offset_ns : 0;
+    if (layer->lane.sure)
         return true;
     if (!pair_by_vote(layer, offset_ns, err))
         return false;
     int64_t beside_ns = *offset_ns - shift.offset_ns;
     bool nearest = beside_ns <= RUN_SHIFT_NEAR_NS && beside_ns >= -RUN_SHIFT_NEAR_NS;
-    lane->unsure = shift.known && !shift.clear && !nearest;
+    layer->lane.open = shift.known && !shift.clear && !nearest;
     return true;
 }
 
@@ -375,8 +375,7 @@ static bool add_lane(struct layer *layer, struct misfit_lane *lane, struct arena
     layer->pairs = arena_room(&scratch, lane->count, sizeof *layer->pairs, err);
     bool ok = layer->pairs && sort_by_end(lane, &scratch, err) &&
               pair_lane(layer, &offset_ns, err) && learn(layer, offset_ns, arena, err);
-    lane->sure = layer->lane.sure;
-    lane->unsure = layer->lane.unsure;
+    *lane = layer->lane;
     arena_free(&scratch);
     return ok;
 }
@@ -409,7 +408,7 @@ static bool number_slots(const struct layer *layer, const struct misfit *misfit,
 
 static bool match(struct misfit *misfit, struct arena *arena, struct err *err)
 {
-    struct layer layer = {.slots = misfit->slots};
+    struct layer layer = {.slots = misfit->slots, .aligned = misfit->aligned};
     uint32_t first = longest_of(misfit->lanes, misfit->lane_count);
     if (!add_lane(&layer, &misfit->lanes[first], arena, err))
         return false;

@@ -18,7 +18,8 @@ struct misfit_call {
 struct misfit_lane {
     struct misfit_call *calls;
     uint32_t count;
-    bool sure, unsure; // result: its calls can only belong to these; or to others as well
+    bool sure; // result: a single shift shows which of the others' calls they belong to
+    bool open; // result: several do, and the one nearest by the clocks was not taken
 };
 
 struct misfit {
@@ -26,6 +27,7 @@ struct misfit {
     uint32_t lane_count;
     uint32_t *slots;     // result, by index of the call: calls in one slot belong together
     uint32_t slot_count; // result
+    bool aligned;        // ends are on one clock
 };
 
 // Assigns every call a slot, at most one call of a lane per slot, numbered from 0 in time order.

@@ -253,6 +253,33 @@ static void recordings_that_start_a_step_apart_are_matched_by_their_ends(void **
         }
 }
 
+// Groups with a call per step have too few to show by their own ends which step is which.
+static void few_calls_are_matched_by_the_clocks_that_others_show(void **state)
+{
+    (void)state;
+    struct solved solved;
+    begin(&solved, &(struct job_shape){.tensor = 2,
+                                       .data = 2,
+                                       .pipeline = 1,
+                                       .steps = 6,
+                                       .layers = 8,
+                                       .buckets = 1,
+                                       .world = true,
+                                       .marked = 1,
+                                       .skew_ns = 50 * MS,
+                                       .jitter_ns = 500});
+    for (int r = 0; r < 4; r++)
+        for (int i = 0; i < solved.job.ranks[r].count; i++) {
+            struct job_call *call = &solved.job.ranks[r].calls[i];
+            call->dropped = call->step == (r == 1 ? 0 : 5);
+        }
+    solve(&solved);
+    check_clocks(&solved);
+    check_members(&solved);
+    assert_int_equal(trust_count(&solved.report, "uncertain_matches"), 0);
+    end(&solved);
+}
+
 // Ends that vary by more than steps do fit several steps.
 static void calls_that_could_be_those_of_another_step_are_said_to_be(void **state)
 {
@@ -709,6 +736,7 @@ int main(void)
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
         cmocka_unit_test(a_rank_with_other_marks_is_matched_by_order),
         cmocka_unit_test(recordings_that_start_a_step_apart_are_matched_by_their_ends),
+        cmocka_unit_test(few_calls_are_matched_by_the_clocks_that_others_show),
         cmocka_unit_test(calls_that_could_be_those_of_another_step_are_said_to_be),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),
         cmocka_unit_test(sends_that_began_after_their_receives_are_not_matched),

@@ -36,7 +36,7 @@ static void match(struct crowd *crowd)
     struct err err = {0};
     for (uint32_t l = 0; l < LANES; l++)
         crowd->lanes[l].calls = crowd->calls[l];
-    struct misfit misfit = {crowd->lanes, LANES, crowd->slots, 0};
+    struct misfit misfit = {.lanes = crowd->lanes, .lane_count = LANES, .slots = crowd->slots};
     assert_true(run_misfit_match(&misfit, &budget, &err));
     crowd->slot_count = misfit.slot_count;
     assert_int_equal(budget.used, 0);
