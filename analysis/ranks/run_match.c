@@ -17,9 +17,6 @@
 // guess; or that others, nearer by the clocks, are as likely.
 enum { SAYS_SURE = 1, SAYS_GUESSED, SAYS_OPEN };
 
-// Whether matches of some or of at least half of its ranks are guesses.
-enum doubts { NO_DOUBTS, SOME_DOUBTS, DOUBTFUL };
-
 // Calls that can only match each other: the collectives of a group, or what one rank sends to
 // another.
 struct channels {
@@ -31,7 +28,7 @@ struct channels {
     uint32_t *slots;             // per entry: which of the channel's collectives it is
     uint32_t *slot_counts;       // per channel; 0: it has a single rank
     uint8_t *said;               // per entry: of the first of a rank what is said about its matches
-    enum doubts *doubts;         // per channel
+    bool *guessed;               // per channel: matches of some of its ranks
     bool again;                  // the ranks' clocks are known
 };
 
@@ -140,8 +137,8 @@ static bool sort_entries(struct channels *channels, struct err *err)
     if (!channels->again)
         comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
     channels->said = arena_array(&channels->scratch, total, sizeof *channels->said, err);
-    channels->doubts = arena_array(&channels->scratch, count, sizeof *channels->doubts, err);
-    if (!channels->entries || !channels->slots || !channels->said || !channels->doubts ||
+    channels->guessed = arena_array(&channels->scratch, count, sizeof *channels->guessed, err);
+    if (!channels->entries || !channels->slots || !channels->said || !channels->guessed ||
         !channels->slot_counts || !comm->members)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++)
@@ -351,7 +348,7 @@ static bool check_place(const struct matcher *matcher, uint32_t l, struct misfit
         return true;
     arena_init(&scratch, matcher->comm->budget);
     bool ok = run_shift_find(known, lane, &scratch, &shift, err);
-    *in_place = !shift.known || shift.in_place;
+    *in_place = !shift.clear || shift.in_place;
     say(matcher, l, shift.clear ? SAYS_SURE : SAYS_OPEN);
     arena_free(&scratch);
     return ok;
@@ -399,12 +396,12 @@ static bool are_aligned(const struct matcher *matcher)
     return true;
 }
 
-static uint32_t count_guesses(const struct matcher *matcher)
+static bool has_guesses(const struct matcher *matcher)
 {
-    uint32_t guesses = 0;
-    for (uint32_t l = 0; l < matcher->lane_count; l++)
-        guesses += matcher->said[matcher->lanes[l].first] > SAYS_SURE;
-    return matcher->sends ? 0 : guesses;
+    for (uint32_t l = 0; !matcher->sends && l < matcher->lane_count; l++)
+        if (matcher->said[matcher->lanes[l].first] > SAYS_SURE)
+            return true;
+    return false;
 }
 
 // Sends are not matched by clocks, as they may end long before their receives.
@@ -422,7 +419,7 @@ static bool find_slots(struct matcher *matcher, const struct comm_member *entrie
     say(matcher, 0, SAYS_SURE);
     if (!place_or_fit(matcher, entries, count, err))
         return false;
-    matcher->aligned = again && count_guesses(matcher) > 0 && are_aligned(matcher);
+    matcher->aligned = again && has_guesses(matcher) && are_aligned(matcher);
     return !matcher->aligned || place_or_fit(matcher, entries, count, err);
 }
 
@@ -520,10 +517,7 @@ static bool match_channel(struct channels *channels, uint32_t channel, struct la
         return true;
     if (!find_slots(&matcher, entries, count, channels->again, err))
         return false;
-    uint32_t guesses = count_guesses(&matcher);
-    channels->doubts[channel] = guesses == 0                       ? NO_DOUBTS
-                                : 2 * guesses < matcher.lane_count ? SOME_DOUBTS
-                                                                   : DOUBTFUL;
+    channels->guessed[channel] = has_guesses(&matcher);
     channels->slot_counts[channel] = matcher.slot_count;
     return true;
 }
@@ -561,9 +555,9 @@ static bool add_all(struct channels *channels, struct err *err)
             arena_array(&arena, (size_t)channels->slot_counts[c] + 1, sizeof *ends, err);
         uint32_t before = channels->comm->match_count;
         ok = ends && add_matches(channels, c, ends, err);
-        if (channels->doubts[c] == DOUBTFUL && !channels->again)
+        if (channels->guessed[c] && !channels->again)
             doubt_from(channels->comm, before);
-        channels->comm->has_guesses |= channels->doubts[c] != NO_DOUBTS;
+        channels->comm->has_guesses |= channels->guessed[c];
         arena_free(&arena);
     }
     return ok;
