@@ -34,20 +34,26 @@ static bool remove_if_unnamed(struct removal *removal, struct err *err)
            (named || remove_file(removal, err));
 }
 
-// Checks once more, exclusively: an upload may just have brought the same bytes. Uploads of other
-// services see in keep_again, after they are recorded, what was removed before.
+// Uploads of any service see in keep_again, after they are recorded, what was removed before. None
+// is waited for, as one may take minutes.
+static bool remove_far(struct removal *removal, struct err *err)
+{
+    struct blob_key key = {BLOB_UPLOAD, removal->sha256};
+    uint64_t bytes;
+    // Ask the place first: if it does not answer, no one should wait for the database meanwhile.
+    if (!blob_store_size(blob_stored(removal->intake->blobs), key, &bytes, err))
+        return err->code == ERR_NOT_FOUND;
+    return store_while_unnamed(removal->intake->store, removal->sha256, remove_file, removal, err);
+}
+
+// Checks once more that no row names it: an upload may just have brought the same bytes.
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     struct removal removal = {intake, sha256};
-    struct blob_key key = {BLOB_UPLOAD, sha256};
-    bool is_shared = store_is_shared(intake->store);
-    uint64_t bytes;
-    // Ask the place first: if it does not answer, no one should wait for the lock meanwhile.
-    if (is_shared && !blob_store_size(blob_stored(intake->blobs), key, &bytes, err))
-        return err->code == ERR_NOT_FOUND;
+    if (blob_is_far(intake->blobs))
+        return remove_far(&removal, err);
     blob_exclude(intake->blobs);
-    bool ok = is_shared ? store_while_unnamed(intake->store, sha256, remove_file, &removal, err)
-                        : remove_if_unnamed(&removal, err);
+    bool ok = remove_if_unnamed(&removal, err);
     blob_include(intake->blobs);
     return ok;
 }
@@ -150,22 +156,25 @@ static bool drop_file(const struct intake *intake, const char *sha256, struct er
             store_note_garbage(intake->store, &item, err));
 }
 
-// A refused upload leaves nothing: its files already have names, but perhaps no row.
+// A refused upload leaves nothing: its files already have names, but perhaps no row. From elsewhere
+// a sweep removes them: a removal may take effect late, and the same bytes are often sent again.
 static void drop_files(const struct intake *intake, const struct intake_request *request)
 {
     struct err err;
+    if (blob_is_far(intake->blobs))
+        return;
     for (size_t i = 0; i < request->count; i++)
         if (!drop_file(intake, blob_spool_sha256(request->parts[i].spool), &err))
             log_warn("a file of a refused upload remains for now: %s", err.msg);
 }
 
-// Another service may have removed the same bytes, as garbage, after they were stored here and
-// before they were recorded.
+// The same bytes may have been removed, as garbage, after they were stored and before they were
+// recorded.
 static bool keep_again(const struct intake *intake, const struct intake_request *request,
                        struct err *err)
 {
     bool ok = true;
-    for (size_t i = 0; ok && store_is_shared(intake->store) && i < request->count; i++)
+    for (size_t i = 0; ok && blob_is_far(intake->blobs) && i < request->count; i++)
         ok = blob_spool_keep_again(request->parts[i].spool, err);
     return ok;
 }

@@ -169,6 +169,11 @@ struct blob_store *blob_stored(const struct blobs *blobs)
     return blobs->store;
 }
 
+bool blob_is_far(const struct blobs *blobs)
+{
+    return blob_store_has_pieces(blobs->store);
+}
+
 bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd, uint64_t *size_bytes,
                     struct err *err)
 {

@@ -59,8 +59,8 @@ const char *blob_spool_sha256(const struct spool *spool); // after the seal
 // blob_unpin; a row must refer to the file before blob_unpin.
 MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
 
-// Looks whether a kept file is still there, and keeps it again if not: another service that shares
-// the place may have removed it before its row was committed.
+// Looks whether a kept file is still there, and keeps it again if not: it may have been removed
+// before its row was committed, as nothing waits for pins if it is far away.
 MUST_CHECK bool blob_spool_keep_again(struct spool *spool, struct err *err);
 
 // Frees the spool and removes its file if it was not kept. NULL is allowed.
@@ -74,13 +74,18 @@ const char *blob_root(const struct blobs *blobs);
 // Where the files are stored.
 struct blob_store *blob_stored(const struct blobs *blobs);
 
+// Whether that is another machine: storing a file may take minutes, and removing one may take
+// effect after it was given up.
+bool blob_is_far(const struct blobs *blobs);
+
 // As blob_store_read.
 MUST_CHECK bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd,
                                uint64_t *size_bytes, struct err *err);
 MUST_CHECK bool blob_open_trace(const struct blobs *blobs, const char *trace_id, int *fd,
                                 uint64_t *size_bytes, struct err *err);
 
-// While pinned (shared by many threads) no blob is removed; blob_remove waits.
+// While pinned (shared by many threads) no blob is removed, unless it is far away; blob_remove
+// waits.
 void blob_pin(struct blobs *blobs);
 void blob_unpin(struct blobs *blobs);
 

@@ -7,6 +7,7 @@
 #include "server/files/s3_client.h"
 #include "server/files/s3_list.h"
 #include "server/files/s3_pieces.h"
+#include "server/files/s3_sending.h"
 #include "server/files/sigv4.h"
 
 #include "ingest/base/hash.h"
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KEY_SIZE = 128, NAME_MOST = 90, QUERY_SIZE = 512, MAX_PARTS = 10000 };
+enum { KEY_SIZE = 128, NAME_MOST = 90 };
 enum { FREE_SHARE = 10 }; // percent of its disk that the cache leaves free
 
 // Sweeps leave younger objects alone: their rows may be on their way. An upload in parts takes
@@ -37,6 +38,7 @@ struct s3 {
     int cache_fd;
     uint64_t kept_bytes;   // of the cache's disk, always kept free
     atomic_ullong fetches; // so far: names of temporary files
+    atomic_bool has_mark;  // it was there
 };
 
 static struct s3 *s3_of(struct blob_store *store)
@@ -101,135 +103,6 @@ static struct blob_store *open_s3(const char *place, struct disk_fault *fault, s
         return &s3->store;
     close_s3(&s3->store);
     return NULL;
-}
-
-// --- sending ------------------------------------------------------------------------------------
-
-// A file on its way to S3.
-struct sending {
-    const char *key, *hash;
-    int fd;
-    uint64_t bytes;
-    char etag[S3_ETAG_SIZE];
-};
-
-static bool send_whole(struct s3 *s3, struct sending *sending, struct err *err)
-{
-    struct s3_answer answer;
-    struct s3_request request = {.method = "PUT",
-                                 .key = sending->key,
-                                 .query = "",
-                                 .fd = sending->fd,
-                                 .bytes = sending->bytes,
-                                 .hash = sending->hash,
-                                 .meta_hash = sending->hash,
-                                 .into_fd = -1};
-    bool ok = s3_send(s3->client, &request, &answer, err);
-    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
-    buf_free(&answer.text);
-    return ok;
-}
-
-// The id of an upload in parts, percent-encoded.
-static bool begin_parts(struct s3 *s3, const struct sending *sending, struct buf *id,
-                        struct err *err)
-{
-    struct s3_answer answer;
-    struct s3_request request = {.method = "POST",
-                                 .key = sending->key,
-                                 .query = "uploads=",
-                                 .fd = -1,
-                                 .meta_hash = sending->hash,
-                                 .into_fd = -1};
-    bool ok = s3_send(s3->client, &request, &answer, err);
-    if (ok)
-        sigv4_encode(s3_list_text((struct str){answer.text.at, answer.text.len}, STR("UploadId")),
-                     false, id);
-    buf_free(&answer.text);
-    return ok && buf_ok(id, err) &&
-           ((id->len > 0 && id->len < QUERY_SIZE - 60) ||
-            err_set(err, ERR_IO, "S3 began an upload without an id"));
-}
-
-static bool send_part(struct s3 *s3, const struct sending *sending, const char *id, int number,
-                      struct buf *list, struct err *err)
-{
-    char query[QUERY_SIZE];
-    struct s3_answer answer;
-    uint64_t most = s3_client_part_bytes(s3->client);
-    uint64_t from = (uint64_t)(number - 1) * most, left = sending->bytes - from;
-    snprintf(query, sizeof query, "partNumber=%d&uploadId=%s", number, id);
-    struct s3_request request = {.method = "PUT",
-                                 .key = sending->key,
-                                 .query = query,
-                                 .fd = sending->fd,
-                                 .from = from,
-                                 .bytes = left < most ? left : most,
-                                 .into_fd = -1};
-    bool ok = s3_send(s3->client, &request, &answer, err);
-    buf_free(&answer.text);
-    buf_printf(list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", number,
-               answer.etag);
-    return ok && buf_ok(list, err);
-}
-
-// Ends an upload in parts: POST makes it an object, DELETE discards it. S3 may report a failed POST
-// in the body of a 200.
-static bool end_parts(struct s3 *s3, struct sending *sending, const char *method, const char *id,
-                      const struct buf *list, struct err *err)
-{
-    char query[QUERY_SIZE];
-    struct s3_answer answer;
-    snprintf(query, sizeof query, "uploadId=%s", id);
-    struct s3_request request = {.method = method,
-                                 .key = sending->key,
-                                 .query = query,
-                                 .fd = -1,
-                                 .text = list ? (struct str){list->at, list->len} : STR(""),
-                                 .into_fd = -1};
-    bool ok = s3_send(s3->client, &request, &answer, err);
-    struct str body = {answer.text.at ? answer.text.at : "", answer.text.len};
-    struct str etag = s3_list_text(body, STR("ETag"));
-    if (ok && list && etag.len == 0) // a failure, or Ceph 16, which leaves it empty
-        ok = err_set(err, ERR_NOT_FOUND, "S3 did not put the parts of %s together", sending->key);
-    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
-    buf_free(&answer.text);
-    return ok;
-}
-
-// The answer may have been lost, empty or too late: then the upload is over, and the object exists.
-static bool is_complete(struct s3 *s3, struct sending *sending, struct err *err)
-{
-    struct s3_answer answer;
-    struct s3_request request = {
-        .method = "HEAD", .key = sending->key, .query = "", .fd = -1, .into_fd = -1};
-    bool is_known = s3_send(s3->client, &request, &answer, err) || err->code == ERR_NOT_FOUND;
-    bool ok = answer.bytes == sending->bytes && strcmp(answer.meta_hash, sending->hash) == 0;
-    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
-    buf_free(&answer.text);
-    return is_known && (ok || err_set(err, ERR_BUSY, "S3 lost the parts of %s", sending->key));
-}
-
-static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
-{
-    struct buf id = {0}, list = {0};
-    uint64_t part = s3_client_part_bytes(s3->client);
-    uint64_t count = ((sending->bytes + part - 1) / part);
-    bool ok = count <= MAX_PARTS || err_set(err, ERR_LIMIT, "a file is too large for S3");
-    bool begun = ok = ok && begin_parts(s3, sending, &id, err);
-    buf_puts(&list, "<CompleteMultipartUpload>");
-    for (int i = 1; ok && i <= (int)count; i++)
-        ok = send_part(s3, sending, id.at, i, &list, err);
-    buf_puts(&list, "</CompleteMultipartUpload>");
-    ok = ok && buf_ok(&list, err) &&
-         (end_parts(s3, sending, "POST", id.at, &list, err) ||
-          ((err->code == ERR_NOT_FOUND || err->code == ERR_BUSY) && is_complete(s3, sending, err)));
-    struct err ignored; // a sweep removes what remains
-    if (begun && !ok)
-        (void)!end_parts(s3, sending, "DELETE", id.at, NULL, &ignored);
-    buf_free(&id);
-    buf_free(&list);
-    return ok;
 }
 
 // --- the cache ----------------------------------------------------------------------------------
@@ -324,7 +197,8 @@ static void make_room(struct s3 *s3, uint64_t bytes)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool send_file(struct s3 *s3, struct blob_key key, struct sending *sending, struct err *err)
+static bool send_file(struct s3 *s3, struct blob_key key, struct s3_sending *sending,
+                      struct err *err)
 {
     struct stat info;
     char hash[S3_HASH_SIZE];
@@ -337,8 +211,7 @@ static bool send_file(struct s3 *s3, struct blob_key key, struct sending *sendin
             return false;
         sending->hash = hash;
     }
-    return sending->bytes > s3_client_part_bytes(s3->client) ? send_parts(s3, sending, err)
-                                                             : send_whole(s3, sending, err);
+    return s3_send_file(s3->client, sending, err);
 }
 
 // S3 has it when this returns; caching it as well only saves time.
@@ -348,7 +221,7 @@ static bool put(struct blob_store *store, struct blob_key key, const struct blob
     struct s3 *s3 = s3_of(store);
     char text[KEY_SIZE];
     key_of(key, text);
-    struct sending sending = {.key = text, .fd = part->fd};
+    struct s3_sending sending = {.key = text, .fd = part->fd};
     if (!send_file(s3, key, &sending, err))
         return false;
     make_room(s3, 0);
@@ -397,12 +270,44 @@ static bool gone(struct blob_key key, struct err *err)
     return err_set(err, ERR_NOT_FOUND, "the stored file %.14s is gone", key.name);
 }
 
+static bool read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {
+        .method = "GET", .key = BLOB_MARK, .query = "", .fd = -1, .into_fd = -1};
+    bool ok = s3_send(s3_of(store)->client, &request, &answer, err);
+    snprintf(mark, BLOB_MARK_SIZE, "%.*s",
+             ok ? (int)strcspn(answer.text.at ? answer.text.at : "", "\r\n") : 0,
+             ok && answer.text.at ? answer.text.at : "");
+    buf_free(&answer.text);
+    if (mark[0])
+        atomic_store(&s3_of(store)->has_mark, true);
+    return ok || err->code == ERR_NOT_FOUND;
+}
+
+static bool is_here(struct s3 *s3, struct err *err)
+{
+    char mark[BLOB_MARK_SIZE];
+    return read_mark(&s3->store, mark, err) &&
+           (mark[0] || !atomic_load(&s3->has_mark) ||
+            err_set(err, ERR_BUSY, "S3 has no object \"" BLOB_MARK "\" now: its bucket is away"));
+}
+
+// A bucket that is away, or a balancer with no S3 behind it, answers 404 to everything: an object
+// is missing only if the mark is there.
+static bool ask_surely(struct s3 *s3, const char *key, struct s3_answer *answer, struct err *err)
+{
+    return ask(s3, key, answer, err) ||
+           (err->code == ERR_NOT_FOUND && is_here(s3, err) && ask(s3, key, answer, err));
+}
+
+// A trace that seems to be missing is made again from its upload.
 static bool size(struct blob_store *store, struct blob_key key, uint64_t *bytes, struct err *err)
 {
     struct s3_answer answer;
     char text[KEY_SIZE];
     key_of(key, text);
-    bool ok = ask(s3_of(store), text, &answer, err);
+    bool ok = (key.type == BLOB_UPLOAD ? ask_surely : ask)(s3_of(store), text, &answer, err);
     *bytes = answer.bytes;
     return ok || (err->code == ERR_NOT_FOUND ? gone(key, err) : false);
 }
@@ -426,13 +331,16 @@ static bool get(struct s3 *s3, struct blob_key key, int fd, struct err *err)
 {
     char text[KEY_SIZE];
     struct s3_answer answer;
+    uint64_t bytes;
     key_of(key, text);
     struct s3_request request = {
         .method = "GET", .key = text, .query = "", .fd = -1, .into_fd = fd};
     bool ok = s3_send(s3->client, &request, &answer, err);
     buf_free(&answer.text);
+    if (!ok && err->code == ERR_NOT_FOUND && size(&s3->store, key, &bytes, err))
+        return err_set(err, ERR_BUSY, "S3 gave no bytes of %.14s", key.name);
     if (!ok)
-        return err->code == ERR_NOT_FOUND ? gone(key, err) : false;
+        return false;
     return check_file(key, fd, &answer, err) && stamp(key, fd, answer.etag, err);
 }
 
@@ -527,8 +435,8 @@ static bool is_current(struct s3 *s3, struct blob_key key, int fd)
     if (key.type == BLOB_UPLOAD)
         return has_stamp(key, fd, "");
     key_of(key, text);
-    return ask(s3, text, &answer, &err) ? has_stamp(key, fd, answer.etag)
-                                        : err.code != ERR_NOT_FOUND;
+    return ask_surely(s3, text, &answer, &err) ? has_stamp(key, fd, answer.etag)
+                                               : err.code != ERR_NOT_FOUND;
 }
 
 static bool read_object(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
@@ -567,7 +475,7 @@ static bool take(struct blob_store *store, struct blob_key key, struct blob_stor
     char text[KEY_SIZE];
     uint64_t bytes;
     key_of(key, text);
-    struct sending sending = {.key = text, .fd = -1};
+    struct s3_sending sending = {.key = text, .fd = -1};
     bool ok = from->kind->read(from, key, &sending.fd, &bytes, err) &&
               send_file(s3_of(store), key, &sending, err);
     if (sending.fd >= 0)
@@ -674,10 +582,10 @@ static bool each(struct blob_store *store, const struct blob_visitor *visitor, s
 static bool end_upload(struct s3 *s3, const char *key, struct str upload_id, struct err *err)
 {
     struct buf id = {0};
-    struct sending sending = {.key = key};
+    struct s3_sending sending = {.key = key};
     sigv4_encode(upload_id, false, &id);
-    bool ok = buf_ok(&id, err) && id.len < QUERY_SIZE - 60 &&
-              (end_parts(s3, &sending, "DELETE", id.at ? id.at : "", NULL, err) ||
+    bool ok = buf_ok(&id, err) && id.len < S3_UPLOAD_ID_MOST &&
+              (s3_end_parts(s3->client, &sending, "DELETE", id.at ? id.at : "", NULL, err) ||
                err->code == ERR_NOT_FOUND);
     buf_free(&id);
     return ok;
@@ -754,22 +662,12 @@ static bool probe(struct blob_store *store, struct err *err)
     return put_text(store, "probe", STR("can this be written?"), err);
 }
 
-static bool read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err)
-{
-    struct s3_answer answer;
-    struct s3_request request = {
-        .method = "GET", .key = BLOB_MARK, .query = "", .fd = -1, .into_fd = -1};
-    bool ok = s3_send(s3_of(store)->client, &request, &answer, err);
-    snprintf(mark, BLOB_MARK_SIZE, "%.*s",
-             ok ? (int)strcspn(answer.text.at ? answer.text.at : "", "\r\n") : 0,
-             ok && answer.text.at ? answer.text.at : "");
-    buf_free(&answer.text);
-    return ok || err->code == ERR_NOT_FOUND;
-}
-
 static bool write_mark(struct blob_store *store, const char *mark, struct err *err)
 {
-    return put_text(store, BLOB_MARK, str_of(mark), err);
+    bool ok = put_text(store, BLOB_MARK, str_of(mark), err);
+    if (ok)
+        atomic_store(&s3_of(store)->has_mark, true);
+    return ok;
 }
 
 struct s3_client *blob_s3_client(struct blob_store *store)

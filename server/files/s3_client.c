@@ -391,7 +391,8 @@ static CURLcode perform(struct s3_client *client, const char *url,
 
 // A refusal is final for this request only: later ones may succeed, as after keys are renewed or
 // the clock is set. It says nothing about an object: keys that ran out are 400, without a word when
-// HEAD asks, and a bucket that is elsewhere is 301 or 307.
+// HEAD asks, a bucket that is elsewhere is 301 or 307, and 404 without a word of what is missing
+// does not come from S3. 409 is said while another request changes the same object.
 static enum err_code code_of(const struct exchange *exchange, struct str word)
 {
     const char *method = exchange->request->method;
@@ -399,7 +400,10 @@ static enum err_code code_of(const struct exchange *exchange, struct str word)
     long status = exchange->status;
     if (status == 507)
         return ERR_SPACE;
-    if (status == 408 || status == 429 || status >= 500 || str_equal(word, STR("RequestTimeout")))
+    if (status == 408 || status == 409 || status == 429 || status >= 500 ||
+        str_equal(word, STR("RequestTimeout")))
+        return ERR_BUSY;
+    if (status == 404 && word.len == 0 && strcmp(method, "HEAD") != 0)
         return ERR_BUSY;
     if (str_equal(word, STR("NoSuchBucket")) || status <= 401 || status == 403)
         return is_write ? ERR_IO : ERR_BUSY;

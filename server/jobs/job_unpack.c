@@ -216,12 +216,11 @@ static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_
     return true;
 }
 
-// After their rows were committed: until then another service may have removed them as garbage.
+// After their rows were committed: until then they may have been removed as garbage.
 static bool keep_again(struct unpacking *unpacking, struct batch *batch, struct err *err)
 {
     bool ok = true;
-    for (size_t i = 0; ok && store_is_shared(unpacking->site->config->store) && i < batch->count;
-         i++)
+    for (size_t i = 0; ok && blob_is_far(unpacking->site->config->blobs) && i < batch->count; i++)
         ok = !batch->spools[i] || blob_spool_keep_again(batch->spools[i], err);
     return ok;
 }
@@ -272,12 +271,12 @@ static bool store_batch(struct unpacking *unpacking, size_t *index, struct err *
     return ok;
 }
 
-// The last ones of an attempt that was cut off may be missing if others share the place: they are
-// stored again.
+// The last ones of an attempt that was cut off may be missing if they are far away: they are stored
+// again.
 static size_t first_to_store(const struct unpacking *unpacking)
 {
     size_t stored = (size_t)unpacking->state.stored;
-    if (!store_is_shared(unpacking->site->config->store))
+    if (!blob_is_far(unpacking->site->config->blobs))
         return stored;
     return stored > BATCH_MEMBERS ? stored - BATCH_MEMBERS : 0;
 }
@@ -328,7 +327,7 @@ static bool keep_attachment(struct unpacking *unpacking, struct spool *spool, st
     bool ok = blob_spool_keep(spool, err) &&
               store_unpack_as_attachment(config->store, unpacking->job, &row, err);
     struct err why; // the job is done, whatever comes now
-    if (ok && store_is_shared(config->store) && !blob_spool_keep_again(spool, &why))
+    if (ok && blob_is_far(config->blobs) && !blob_spool_keep_again(spool, &why))
         log_warn("an attachment of %s may be missing: %s", unpacking->job->run_id.at, why.msg);
     blob_unpin(config->blobs);
     return ok;
