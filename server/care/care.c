@@ -576,8 +576,9 @@ static void keep_files(const struct care *care)
 static bool knows_tables(struct care *care)
 {
     struct err err = {.pos = ERR_NO_POS};
-    bool is_newer =
-        !store_check_schema(care->config.intake.store, &err) && err.code == ERR_UNSUPPORTED;
+    bool is_newer = !store_check_schema(care->config.intake.store, &err);
+    if (is_newer && err.code != ERR_UNSUPPORTED) // the database does not answer
+        return !care->said_newer;
     if (is_newer && !care->said_newer)
         log_error("nothing is stored any more: %s", err.msg);
     care->said_newer = is_newer;

@@ -125,6 +125,8 @@ extern const struct db_kind db_sqlite, db_postgres;
 // The first member of each kind's connection struct.
 struct db {
     const struct db_kind *kind;
+    int64_t version;        // of the tables that this program knows; 0: it is not known, or updates
+                            // them
     bool is_beside;         // others may write during this transaction (DB_BESIDE)
     bool needs_turn;        // it was found that they must not
     int64_t front_ns;       // due_ns of the job that was claimed last (store_claim.c)

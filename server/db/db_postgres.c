@@ -166,9 +166,12 @@ static bool begin(struct db *db, enum db_access access, struct err *err)
 
 // --- the end of a writing transaction -----------------------------------------------------------
 
-#define MARK                                                                                    \
-    "INSERT INTO last_commit VALUES (?, ?, " NOW_NS ") ON CONFLICT (connection) DO UPDATE SET " \
+#define MARK_AT(written)                                                                         \
+    "INSERT INTO last_commit VALUES (?, ?, " written ") ON CONFLICT (connection) DO UPDATE SET " \
     "number = excluded.number, written_ns = excluded.written_ns"
+// Divides by zero where a newer program has changed the tables: nothing is committed.
+#define MARK_OF_VERSION \
+    MARK_AT(NOW_NS " / CAST((SELECT version = ? FROM schema_version) AS INTEGER)")
 // A day after their last use, connections have ended.
 #define FORGET_MARKS "DELETE FROM last_commit WHERE written_ns < " NOW_NS " - 86400000000000"
 // A number that is not taken by now is nobody's: that of a transaction of which nothing reached the
@@ -183,9 +186,12 @@ static bool mark(struct db_postgres *pg, struct err *err)
 {
     if (pg->commits == 0 && !sql_execute(&pg->db, FORGET_MARKS, err))
         return false;
-    struct stmt stmt = sql_begin(&pg->db, MARK, err);
+    const char *text = pg->db.version ? MARK_OF_VERSION : MARK_AT(NOW_NS);
+    struct stmt stmt = sql_begin(&pg->db, text, err);
     sql_bind_i64(&stmt, pg->id);
     sql_bind_i64(&stmt, ++pg->commits);
+    if (pg->db.version)
+        sql_bind_i64(&stmt, pg->db.version);
     return sql_run_later(&stmt);
 }
 

@@ -11,14 +11,17 @@
 // The server ends transactions of a service that stopped in the middle, so that nobody waits for
 // them. JIT is off: compiling takes a third of a second, statements are short, and with a long
 // queue a claim looks expensive enough to compile.
-#define EVERY_SESSION                                                       \
-    "SET client_min_messages = warning; SET TimeZone = UTC; SET jit = off;" \
-    "SET idle_in_transaction_session_timeout = 10000; SET tcp_keepalives_idle = 10;"
+#define EVERY_SESSION                                                                \
+    "SET client_min_messages = warning; SET TimeZone = UTC; SET jit = off;"          \
+    "SET idle_in_transaction_session_timeout = 10000; SET tcp_keepalives_idle = 10;" \
+    "SET tcp_keepalives_interval = 5;"
 #define READING_SESSION EVERY_SESSION "SET default_transaction_read_only = on"
 // Plans of writing statements are kept. They use indexes, so that those made while a table was
 // small stay right.
 #define WRITING_SESSION \
     EVERY_SESSION "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off"
+
+#define DIVISION_BY_ZERO "22012" // in the mark of a commit only (db_postgres.c)
 
 // --- failures -----------------------------------------------------------------------------------
 
@@ -43,8 +46,10 @@ static enum err_code code_of(const char *state)
         {"25P04", ERR_BUSY},  //
         {"53100", ERR_SPACE}, // its disk is full
         {"53200", ERR_MEMORY}, {"53", ERR_BUSY}, // too many connections, for example
-        {"23", ERR_CONFLICT},  {"54", ERR_LIMIT}, {"58", ERR_IO}, {"XX001", ERR_IO}, // damaged data
-        {"XX002", ERR_IO},     {"28", ERR_IO}, // refused as a user, or rights
+        {"23", ERR_CONFLICT},  {"54", ERR_LIMIT},
+        {"58", ERR_IO},        {"XX001", ERR_IO}, // damaged data
+        {"XX002", ERR_IO},     {DIVISION_BY_ZERO, ERR_BUSY},
+        {"28", ERR_IO},                        // refused as a user, or rights
         {"42501", ERR_IO},     {"3D", ERR_IO}, // no such database
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -72,6 +77,8 @@ bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *e
 {
     const char *state = result ? pg->pq.result_field(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? pg->pq.result_field(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    if (state && has_class(state, DIVISION_BY_ZERO))
+        text = "a newer version has changed the tables";
     pg->is_lost = pg->is_lost || !state || pg->pq.status(pg->conn) != CONNECTION_OK ||
                   has_class(state, "08") || has_class(state, "57P");
     return text ? fail_as(pg->is_lost ? ERR_BUSY : code_of(state), text, err)
@@ -126,14 +133,15 @@ static bool check_place(const struct db_postgres *pg, const char *place, struct 
 }
 
 // Settings in the place replace those before it. Of several hosts the one that takes writes is
-// used, so that a former primary is abandoned after a failover.
+// used, so that a former primary is abandoned after a failover. A host that says nothing any more
+// is given up after 20 seconds, whether something is on its way there or an answer is awaited.
 static bool connect_to(struct db_postgres *pg, const char *place, struct err *err)
 {
-    const char *const keywords[] = {
-        "application_name", "connect_timeout", "client_encoding", "target_session_attrs",
-        "tcp_user_timeout", "keepalives_idle", "dbname",          NULL};
-    const char *const values[] = {"stepscope", "5",  "UTF8", "read-write",
-                                  "20000",     "10", place,  NULL};
+    const char *const keywords[] = {"application_name",     "connect_timeout",  "client_encoding",
+                                    "target_session_attrs", "tcp_user_timeout", "keepalives_idle",
+                                    "keepalives_interval",  "dbname",           NULL};
+    const char *const values[] = {"stepscope", "5", "UTF8", "read-write", "20000",
+                                  "10",        "5", place,  NULL};
     pg->conn = pg->pq.connect(keywords, values, 1);
     if (!pg->conn)
         return err_set(err, ERR_MEMORY, "out of memory");

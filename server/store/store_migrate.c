@@ -44,24 +44,25 @@ static bool migrate(struct db *db, int64_t version, struct err *err)
     return true;
 }
 
-// In one transaction; version is the current one.
-static bool migrate_in_one(struct db *db, struct err *err)
-{
-    int64_t version;
-    bool ok = db->kind->begin(db, DB_WRITE, err) && db->kind->read_version(db, &version, err) &&
-              (version >= schema_of(db)->version || migrate(db, version, err)) &&
-              db->kind->commit(db, err);
-    if (!ok)
-        db->kind->rollback(db);
-    return ok;
-}
-
 static bool check_version(const struct db *db, int64_t version, struct err *err)
 {
     return version <= schema_of(db)->version ||
            err_set(err, ERR_UNSUPPORTED,
                    "the database has schema %lld, this program supports up to %d: run a newer one",
                    (long long)version, schema_of(db)->version);
+}
+
+// In one transaction; version is the current one. Another program may have had the turn before.
+static bool migrate_in_one(struct db *db, struct err *err)
+{
+    int64_t version;
+    bool ok = db->kind->begin(db, DB_WRITE, err) && db->kind->read_version(db, &version, err) &&
+              check_version(db, version, err) &&
+              (version == schema_of(db)->version || migrate(db, version, err)) &&
+              db->kind->commit(db, err);
+    if (!ok)
+        db->kind->rollback(db);
+    return ok;
 }
 
 bool migrate_check(struct db *db, struct err *err)
@@ -75,8 +76,10 @@ bool migrate_schema(struct db *db, struct err *err)
     int64_t version;
     if (!db->kind->read_version(db, &version, err) || !check_version(db, version, err))
         return false;
-    if (version == schema_of(db)->version)
-        return true;
-    return (version == 0 || db->kind->copy_before_schema(db, version, err)) &&
-           migrate_in_one(db, err);
+    bool is_new = version == schema_of(db)->version;
+    if (!is_new && ((version != 0 && !db->kind->copy_before_schema(db, version, err)) ||
+                    !migrate_in_one(db, err)))
+        return false;
+    db->version = schema_of(db)->version;
+    return true;
 }

@@ -6,6 +6,9 @@
 #include "server/store/store_watch.h"
 #include "tests/unit/store_fixture.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #define COLUMNS_OF_SQLITE                                                                      \
     "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c " \
     "WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite%' "                         \
@@ -82,6 +85,64 @@ static void what_a_newer_program_changed_is_read_and_not_written(void **state)
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
 }
 
+// It is refused with the commit, even before the service has looked.
+static void not_even_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    if (is_on_sqlite(f))
+        return; // a service has its folder alone
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    change_version(f, 1);
+    for (int i = 0; i < 2; i++) {
+        assert_false(store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+        assert_int_equal(f->err.code, ERR_BUSY);
+        assert_non_null(strstr(f->err.msg, "newer version"));
+    }
+    assert_ok(f, store_find_run(f->store, upload.run_id, &f->arena, &run, &f->err));
+    change_version(f, -1);
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+}
+
+static void *open_another(void *context)
+{
+    struct fixture *f = context;
+    struct err *err = calloc(1, sizeof *err);
+    struct store *other = store_open(f->path, err);
+    store_close(other);
+    return err;
+}
+
+static void await_one_that_waits(struct fixture *f)
+{
+    enum { WAIT_NS = 10000000 };
+    while (db_raw_number(f->path, "SELECT count(*) FROM pg_stat_activity "
+                                  "WHERE wait_event_type = 'Lock'") == 0)
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+}
+
+static void who_waited_while_a_newer_program_changed_them_does_not_start(void **state)
+{
+    struct fixture *f = *state;
+    pthread_t thread;
+    struct err *err;
+    int64_t version;
+    if (is_on_sqlite(f))
+        return;
+    change_version(f, -1);
+    struct db *db = db_raw_open(f->path);
+    assert_ok(f, db->kind->begin(db, DB_WRITE, &f->err));
+    assert_ok(f, db->kind->read_version(db, &version, &f->err));
+    assert_int_equal(pthread_create(&thread, NULL, open_another, f), 0);
+    await_one_that_waits(f);
+    assert_ok(f, db->kind->write_version(db, version + 2, &f->err));
+    assert_ok(f, db->kind->commit(db, &f->err));
+    db_close(db, true);
+    assert_int_equal(pthread_join(thread, (void **)&err), 0);
+    assert_int_equal(err->code, ERR_UNSUPPORTED);
+    free(err);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +150,9 @@ int main(void)
         cmocka_unit_test(a_change_has_a_file_of_the_same_number_for_each),
         cmocka_unit_test_setup_teardown(what_a_newer_program_changed_is_read_and_not_written,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(not_even_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            who_waited_while_a_newer_program_changed_them_does_not_start, set_up, tear_down),
     };
     return run_on_each_kind(tests);
 }
