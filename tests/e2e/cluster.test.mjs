@@ -484,6 +484,10 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     await late.stop();
     s3.stop();
   });
+
+  test("no transaction of all these waited for another in a circle", async () => {
+    assert.equal(await postgres.run("SELECT sum(deadlocks) FROM pg_stat_database"), "0\n");
+  });
 });
 
 const copy = (from, to, ...more) =>
