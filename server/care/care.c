@@ -61,6 +61,7 @@ struct care {
     int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns;
     int64_t expire_next_ns; // monotonic: when the rules are applied again
     int64_t sweep_next_ns;  // monotonic
+    int64_t upload_next_ns; // monotonic: when uploads in parts are ended again
     int64_t pieces_next_ns; // monotonic: while another service leads
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
     struct swept_folders swept;
@@ -488,6 +489,17 @@ static int64_t sweep_pause_ns(const struct care *care, int64_t took_ns)
     return 100 * took_ns > SWEEP_LEAST_NS ? 100 * took_ns : SWEEP_LEAST_NS;
 }
 
+static void end_uploads(struct care *care)
+{
+    struct err err;
+    if (clock_mono_ns() < care->upload_next_ns)
+        return;
+    bool ok = blob_store_end_uploads(blob_stored(care->config.intake.blobs), &err);
+    if (!ok)
+        log_warn("uploads in parts of interrupted writers remain: %s", err.msg);
+    care->upload_next_ns = clock_mono_ns() + (ok ? DAY_NS : SWEEP_NS);
+}
+
 // What a process that was killed or a failed removal left, and what this service received of an
 // upload that ended at another one.
 static void sweep_files(struct care *care)
@@ -611,6 +623,7 @@ static void do_duties(struct care *care)
         give_up_uploads(care);
     }
     tidy_up(care);
+    end_uploads(care);
     sweep_files(care);
     scrub(care);
     if (clock_mono_ns() - care->looked_ns > CHECK_AGAIN_NS && is_full_check_due(care))

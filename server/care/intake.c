@@ -383,14 +383,6 @@ void swept_count(const struct swept_folders *swept, enum blob_type type, uint64_
     }
 }
 
-// A service also starts while the place of its files is out of reach; care sweeps again.
-static bool may_wait(bool ok, const struct err *err)
-{
-    if (!ok && err->code == ERR_BUSY)
-        log_warn("files that nobody needs may remain for now: %s", err->msg);
-    return ok || err->code == ERR_BUSY;
-}
-
 bool intake_sweep(const struct intake *intake, struct err *err)
 {
     unsigned removed;
@@ -398,6 +390,7 @@ bool intake_sweep(const struct intake *intake, struct err *err)
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
-    return may_wait(intake_collect(intake, err), err) &&
-           may_wait(resumable_sweep_files(intake, err), err);
+    // Care does the rest: a service also starts while the place of its files is out of reach.
+    return blob_is_far(intake->blobs) ||
+           (intake_collect(intake, err) && resumable_sweep_files(intake, err));
 }

@@ -591,8 +591,8 @@ static bool end_upload(struct s3 *s3, const char *key, struct str upload_id, str
     return ok;
 }
 
-// Uploads in parts that nobody will end; other programs' are left alone.
-static bool end_old(struct s3 *s3, enum blob_type type, struct str xml, unsigned *removed,
+// Other programs' are left alone.
+static bool end_old(struct s3 *s3, enum blob_type type, struct str xml, unsigned *ended,
                     struct err *err)
 {
     struct s3_entry entry;
@@ -604,12 +604,12 @@ static bool end_old(struct s3 *s3, enum blob_type type, struct str xml, unsigned
             continue;
         key_of((struct blob_key){type, name}, key);
         ok = end_upload(s3, key, entry.upload_id, err);
-        *removed += ok;
+        *ended += ok;
     }
     return ok;
 }
 
-static bool sweep_parts(struct s3 *s3, enum blob_type type, unsigned *removed, struct err *err)
+static bool end_old_of(struct s3 *s3, enum blob_type type, unsigned *ended, struct err *err)
 {
     struct buf query = {0};
     struct s3_answer answer = {0};
@@ -617,14 +617,25 @@ static bool sweep_parts(struct s3 *s3, enum blob_type type, unsigned *removed, s
     buf_puts(&query, "&uploads=");
     bool ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
     struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
-    ok = ok && end_old(s3, type, xml, removed, err);
+    ok = ok && end_old(s3, type, xml, ended, err);
     buf_free(&answer.text);
     buf_free(&query);
     return ok;
 }
 
-static void sweep_cache(const struct s3 *s3)
+static bool end_uploads(struct blob_store *store, struct err *err)
 {
+    unsigned ended = 0;
+    bool ok = end_old_of(s3_of(store), BLOB_UPLOAD, &ended, err) &&
+              end_old_of(s3_of(store), BLOB_TRACE, &ended, err);
+    if (ended)
+        log_info("ended %u uploads in parts of interrupted writers", ended);
+    return ok;
+}
+
+static void sweep(struct blob_store *store, unsigned *removed)
+{
+    const struct s3 *s3 = s3_of(store);
     int fd = openat(s3->cache_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     if (!folder) {
@@ -634,17 +645,8 @@ static void sweep_cache(const struct s3 *s3)
     }
     for (struct dirent *entry; (entry = readdir(folder));)
         if (strstr(entry->d_name, ".part"))
-            (void)!unlinkat(fd, entry->d_name, 0);
+            *removed += unlinkat(fd, entry->d_name, 0) == 0;
     closedir(folder);
-}
-
-static void sweep(struct blob_store *store, unsigned *removed)
-{
-    struct s3 *s3 = s3_of(store);
-    struct err why;
-    sweep_cache(s3);
-    if (!sweep_parts(s3, BLOB_UPLOAD, removed, &why) || !sweep_parts(s3, BLOB_TRACE, removed, &why))
-        log_warn("uploads in parts that nobody will end remain: %s", why.msg);
 }
 
 static bool put_text(struct blob_store *store, const char *key, struct str text, struct err *err)
@@ -689,6 +691,7 @@ const struct blob_kind blob_s3 = {
     .copy = copy,
     .take = take,
     .sweep = sweep,
+    .end_uploads = end_uploads,
     .probe = probe,
     .read_mark = read_mark,
     .write_mark = write_mark,

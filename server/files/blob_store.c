@@ -73,6 +73,11 @@ void blob_store_sweep(struct blob_store *store, unsigned *removed)
         store->kind->sweep(store, removed);
 }
 
+bool blob_store_end_uploads(struct blob_store *store, struct err *err)
+{
+    return !store->kind->end_uploads || store->kind->end_uploads(store, err);
+}
+
 bool blob_store_probe(struct blob_store *store, struct err *err)
 {
     return store->kind->probe(store, err);

@@ -83,7 +83,8 @@ struct blob_kind {
                  struct err *err);
     bool (*take)(struct blob_store *store, struct blob_key key, struct blob_store *from,
                  struct err *err);
-    void (*sweep)(struct blob_store *store, unsigned *removed); // NULL: each does all of that
+    void (*sweep)(struct blob_store *store, unsigned *removed);     // NULL: each does all of that
+    bool (*end_uploads)(struct blob_store *store, struct err *err); // NULL: there are none
     bool (*probe)(struct blob_store *store, struct err *err);
     bool (*read_mark)(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err);
     bool (*write_mark)(struct blob_store *store, const char *mark, struct err *err);
@@ -142,9 +143,12 @@ MUST_CHECK bool blob_store_copy(struct blob_store *store, struct blob_key key, c
 MUST_CHECK bool blob_store_take(struct blob_store *store, struct blob_key key,
                                 struct blob_store *from, struct err *err);
 
-// Removes what interrupted writers left outside the folders of files, as far as that is possible
-// now, before anything writes; adds to *removed.
+// Removes what interrupted writers left here outside the folders of files, before anything writes;
+// adds to *removed.
 void blob_store_sweep(struct blob_store *store, unsigned *removed);
+
+// Ends uploads in parts that began more than a day ago: their writers were interrupted.
+MUST_CHECK bool blob_store_end_uploads(struct blob_store *store, struct err *err);
 
 // Tries to write. ERR_SPACE, ERR_IO.
 MUST_CHECK bool blob_store_probe(struct blob_store *store, struct err *err);

@@ -6,6 +6,7 @@
 #include "server/files/s3_list.h"
 #include "server/files/sigv4.h"
 
+#include "ingest/base/clock.h"
 #include "ingest/base/fd_io.h"
 
 #include <openssl/evp.h>
@@ -220,10 +221,12 @@ static bool hash_text(struct str text, char hash[S3_HASH_SIZE], struct err *err)
     return true;
 }
 
-// One try of a request.
+// A request, as it is tried.
 struct exchange {
     const struct s3_request *request;
     struct s3_answer *answer;
+    const char *hash;   // of its body
+    uint64_t from, got; // the answer's body: where this try begins, and what is in its file by now
     uint64_t sent;
     long status;
     bool failed_here; // writing what arrives
@@ -249,15 +252,25 @@ static size_t give_body(char *at, size_t size, size_t count, void *data)
     return len;
 }
 
+// Discards what was written of an answer before it broke off.
+static bool empty_file(struct exchange *exchange)
+{
+    int fd = exchange->request->into_fd;
+    exchange->from = exchange->got = 0;
+    return fd < 0 || (ftruncate(fd, 0) == 0 && lseek(fd, 0, SEEK_SET) == 0);
+}
+
 // Answers kept as text are bounded: only those written to a file may be long.
 static size_t take_body(char *at, size_t size, size_t count, void *data)
 {
     struct exchange *exchange = data;
     struct s3_answer *answer = exchange->answer;
     size_t len = size * count;
-    bool is_file = exchange->request->into_fd >= 0 && exchange->status == 200;
+    bool is_file = exchange->request->into_fd >= 0 && exchange->status / 100 == 2;
     if (is_file) {
-        exchange->failed_here = !fd_write(exchange->request->into_fd, at, len);
+        exchange->failed_here =
+            exchange->failed_here || !fd_write(exchange->request->into_fd, at, len);
+        exchange->got += len;
         return exchange->failed_here ? 0 : len;
     }
     if (answer->text.len + len > TEXT_MOST)
@@ -279,6 +292,22 @@ static bool header_value(struct str line, struct str name, struct str *value)
     return true;
 }
 
+// An answer to a request for the rest may be the whole object all the same.
+static void take_status(struct exchange *exchange, struct str line)
+{
+    const char *space = memchr(line.at, ' ', line.len);
+    exchange->status = space && space + 4 <= line.at + line.len ? strtol(space, NULL, 10) : 0;
+    if (exchange->status == 200 && exchange->from)
+        exchange->failed_here = !empty_file(exchange);
+}
+
+static bool starts_at(struct str range, uint64_t from)
+{
+    char expected[40];
+    snprintf(expected, sizeof expected, "bytes %llu-", (unsigned long long)from);
+    return str_starts_with(range, str_of(expected));
+}
+
 static size_t take_header(char *at, size_t size, size_t count, void *data)
 {
     struct exchange *exchange = data;
@@ -286,16 +315,38 @@ static size_t take_header(char *at, size_t size, size_t count, void *data)
     struct str line = {at, size * count}, value;
     int64_t number;
     if (str_starts_with(line, STR("HTTP/"))) {
-        const char *space = memchr(line.at, ' ', line.len);
-        exchange->status = space && space + 4 <= line.at + line.len ? strtol(space, NULL, 10) : 0;
+        take_status(exchange, line);
     } else if (header_value(line, STR("etag"), &value)) {
         snprintf(answer->etag, sizeof answer->etag, "%.*s", (int)value.len, value.at);
     } else if (header_value(line, STR("x-amz-meta-sha256"), &value) && value.len == 64) {
         memcpy(answer->meta_hash, value.at, 64);
     } else if (header_value(line, STR("content-length"), &value) && str_to_i64(value, &number)) {
-        answer->bytes = number > 0 ? (uint64_t)number : 0;
+        answer->bytes = number > 0 ? (uint64_t)number + exchange->from : 0;
+    } else if (header_value(line, STR("content-range"), &value) && exchange->status == 206 &&
+               !starts_at(value, exchange->from)) {
+        exchange->got = 0; // all of it is asked for again
+        return 0;
     }
     return line.len;
+}
+
+// Whether the rest of a body can be asked for: the object must be the same by its ETag.
+static bool goes_on(const struct exchange *exchange)
+{
+    enum { CHANGED = 412, TOO_FAR = 416 };
+    return exchange->got && exchange->answer->etag[0] == '"' && exchange->status != CHANGED &&
+           exchange->status != TOO_FAR;
+}
+
+static bool begin_try(struct exchange *exchange, struct err *err)
+{
+    if (!goes_on(exchange) && !empty_file(exchange))
+        return err_set_errno(err, "a file of the cache");
+    exchange->from = exchange->got;
+    exchange->sent = 0;
+    exchange->status = 0;
+    buf_clear(&exchange->answer->text);
+    return true;
 }
 
 // --- one try ------------------------------------------------------------------------------------
@@ -306,17 +357,26 @@ static bool has_body(const struct s3_request *request)
            strcmp(request->method, "POST") == 0;
 }
 
-static bool add_headers(const struct s3_client *client, const struct sigv4_headers *headers,
-                        struct curl_slist **list)
+static bool add_header(const struct s3_client *client, const char *line, struct curl_slist **list)
 {
-    for (int i = 0; i < SIGV4_HEADERS; i++) {
-        struct curl_slist *longer =
-            headers->lines[i][0] ? client->calls.append(*list, headers->lines[i]) : *list;
-        if (!longer && headers->lines[i][0])
-            return false;
-        *list = longer;
-    }
+    struct curl_slist *longer = line[0] ? client->calls.append(*list, line) : *list;
+    if (!longer && line[0])
+        return false;
+    *list = longer;
     return true;
+}
+
+static bool add_headers(const struct s3_client *client, const struct sigv4_headers *headers,
+                        const struct exchange *exchange, struct curl_slist **list)
+{
+    char range[48], same[S3_ETAG_SIZE + 16];
+    for (int i = 0; i < SIGV4_HEADERS; i++)
+        if (!add_header(client, headers->lines[i], list))
+            return false;
+    snprintf(range, sizeof range, "Range: bytes=%llu-", (unsigned long long)exchange->from);
+    snprintf(same, sizeof same, "If-Match: %s", exchange->answer->etag);
+    return exchange->from == 0 ||
+           (add_header(client, range, list) && add_header(client, same, list));
 }
 
 static void set_body(const struct s3_client *client, CURL *curl, struct exchange *exchange)
@@ -335,20 +395,26 @@ static void set_body(const struct s3_client *client, CURL *curl, struct exchange
     client->calls.set(curl, CURLOPT_SEEKDATA, &exchange->sent);
 }
 
+static bool is_joining(const struct s3_request *request)
+{
+    return strcmp(request->method, "POST") == 0 &&
+           str_starts_with(str_of(request->query), STR("uploadId="));
+}
+
 static void set_options(const struct s3_client *client, CURL *curl, const char *url,
                         struct exchange *exchange)
 {
     const struct curl_calls *calls = &client->calls;
     // While S3 puts parts together it sends a space now and then, for minutes.
-    bool is_joining = strcmp(exchange->request->method, "POST") == 0;
-    long most_ms = is_joining ? (long)JOINING_MS : (long)exchange->request->once_ms;
+    bool joins = is_joining(exchange->request);
+    long most_ms = joins ? (long)JOINING_MS : (long)exchange->request->once_ms;
     calls->set(curl, CURLOPT_URL, url);
     calls->set(curl, CURLOPT_PATH_AS_IS, 1L);
     calls->set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     calls->set(curl, CURLOPT_NOSIGNAL, 1L);
     calls->set(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     calls->set(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L); // bytes per second
-    calls->set(curl, CURLOPT_LOW_SPEED_TIME, is_joining ? 0L : (long)STALLED_SECONDS);
+    calls->set(curl, CURLOPT_LOW_SPEED_TIME, joins ? 0L : (long)STALLED_SECONDS);
     calls->set(curl, CURLOPT_TIMEOUT_MS, most_ms);
     calls->set(curl, CURLOPT_USERAGENT, "stepscope/" STEPSCOPE_VERSION);
     set_body(client, curl, exchange);
@@ -378,7 +444,7 @@ static CURLcode perform(struct s3_client *client, const char *url,
     struct curl_slist *list = NULL;
     CURL *curl = take_handle(client);
     CURLcode code = CURLE_OUT_OF_MEMORY;
-    if (curl && add_headers(client, headers, &list)) {
+    if (curl && add_headers(client, headers, exchange, &list)) {
         set_options(client, curl, url, exchange);
         client->calls.set(curl, CURLOPT_HTTPHEADER, list);
         code = client->calls.perform(curl);
@@ -400,6 +466,8 @@ static enum err_code code_of(const struct exchange *exchange, struct str word)
     long status = exchange->status;
     if (status == 507)
         return ERR_SPACE;
+    if (exchange->from && (status == 412 || status == 416)) // all of it is asked for again
+        return ERR_BUSY;
     if (status == 408 || status == 409 || status == 429 || status >= 500 ||
         str_equal(word, STR("RequestTimeout")))
         return ERR_BUSY;
@@ -420,13 +488,11 @@ static bool explain(const struct exchange *exchange, struct err *err)
                    exchange->request->key);
 }
 
-static bool try_once(struct s3_client *client, const struct s3_request *request, const char *hash,
-                     struct s3_answer *answer, struct err *err)
+static bool try_once(struct s3_client *client, struct exchange *exchange, struct err *err)
 {
-    struct exchange exchange = {.request = request, .answer = answer};
+    const struct s3_request *request = exchange->request;
     struct sigv4_headers *headers = malloc(sizeof *headers); // the stacks of requests are small
     struct buf url = {0};
-    buf_clear(&answer->text);
     buf_printf(&url, "%s%s%s", client->base.at, client->bucket.at, request->key[0] ? "/" : "");
     if (request->key[0])
         buf_printf(&url, "%s%s", s3_client_prefix(client), request->key);
@@ -435,18 +501,18 @@ static bool try_once(struct s3_client *client, const struct s3_request *request,
     if (request->query[0])
         buf_printf(&url, "?%s", request->query);
     ok = ok && (headers && path ? buf_ok(&url, err) : err_set(err, ERR_MEMORY, "out of memory")) &&
-         sign(client, request, path, hash, headers, err);
+         sign(client, request, path, exchange->hash, headers, err);
     free(path);
-    CURLcode code = ok ? perform(client, url.at, headers, &exchange) : CURLE_OK;
+    CURLcode code = ok ? perform(client, url.at, headers, exchange) : CURLE_OK;
     buf_free(&url);
     free(headers);
     if (!ok)
         return false;
-    if (exchange.failed_here)
+    if (exchange->failed_here)
         return err_set(err, ERR_SPACE, "what S3 sends cannot be written to the cache");
     if (code != CURLE_OK)
         return err_set(err, ERR_BUSY, "S3 cannot be reached: %.120s", client->calls.explain(code));
-    return exchange.status / 100 == 2 || explain(&exchange, err);
+    return exchange->status / 100 == 2 || explain(exchange, err);
 }
 
 // --- all tries ----------------------------------------------------------------------------------
@@ -462,12 +528,22 @@ static void wait_before(int again)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-// Discards what was written of an answer before it broke off.
-static bool start_again(const struct s3_request *request, struct err *err)
+static bool try_all(struct s3_client *client, struct exchange *exchange, struct err *err)
 {
-    return request->into_fd < 0 ||
-           (ftruncate(request->into_fd, 0) == 0 && lseek(request->into_fd, 0, SEEK_SET) == 0) ||
-           err_set_errno(err, "a file of the cache");
+    const struct s3_request *request = exchange->request;
+    int64_t end_ns = clock_mono_ns() + (int64_t)JOINING_MS * 1000000;
+    int tries = request->once_ms ? 1 : TRIES;
+    for (int i = 0; i < tries; i++) {
+        if (!begin_try(exchange, err))
+            return false;
+        if (try_once(client, exchange, err))
+            return true;
+        if (err->code != ERR_BUSY || i + 1 == tries ||
+            (is_joining(request) && clock_mono_ns() > end_ns))
+            return false;
+        wait_before(i);
+    }
+    return false;
 }
 
 bool s3_send(struct s3_client *client, const struct s3_request *request, struct s3_answer *answer,
@@ -482,13 +558,6 @@ bool s3_send(struct s3_client *client, const struct s3_request *request, struct 
             return false;
         hash = own;
     }
-    int tries = request->once_ms ? 1 : TRIES;
-    for (int i = 0; i < tries; i++) {
-        if (try_once(client, request, hash, answer, err))
-            return true;
-        if (err->code != ERR_BUSY || i + 1 == tries || !start_again(request, err))
-            return false;
-        wait_before(i);
-    }
-    return false;
+    struct exchange exchange = {.request = request, .answer = answer, .hash = hash};
+    return try_all(client, &exchange, err);
 }

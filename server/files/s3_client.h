@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests to a bucket of S3. Each is tried a few times; bytes are checked by their SHA-256 on the
+// Requests to a bucket of S3. Each is tried a few times, and an answer that broke off is continued,
+// not begun again, as long as the object is the same; bytes are checked by their SHA-256 on the
 // way there. Thread-safe.
 #ifndef SERVER_FILES_S3_CLIENT_H
 #define SERVER_FILES_S3_CLIENT_H

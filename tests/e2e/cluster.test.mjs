@@ -423,7 +423,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
         return true;
       };
       const late = await start_server({ data: first.data, options });
-      assert.deepEqual(left(), []);
+      await until("it is swept", () => left().length === 0);
       await late.stop();
       s3.stop();
     });

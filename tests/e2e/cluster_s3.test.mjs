@@ -94,6 +94,40 @@ describe("files in S3", { timeout: LIMIT }, () => {
     assert.equal(tries, 3);
   });
 
+  const CUT = 100_000;
+  for (const [what, answer, asked] of /** @type {const} */ ([
+    ["goes on there", () => false, [0, CUT]],
+    ["is asked for anew if it has changed",
+      (request, response) => request.headers.range && !s3.refuse(response, 412, "PreconditionFailed"),
+      [0, CUT, 0]],
+    ["is taken whole if S3 gives that", (request) => { delete request.headers.range; },
+      [0, CUT]],
+    ["is asked for anew if S3 gives another part", (request, response) => {
+      if (!request.headers.range) return false;
+      response.writeHead(206, { "Content-Range": "bytes 7-9/10" });
+      return response.end("xxx");
+    }, [0, CUT, 0]],
+  ])) {
+    test(`a file that broke off ${what}`, async () => {
+      forget();
+      const ranges = [];
+      s3.instead = (request, response) => {
+        if (request.method !== "GET") return false;
+        const { range, "if-match": same } = request.headers;
+        ranges.push(Number(/\d+/.exec(range ?? "0")[0]));
+        const { data: bytes, etag } = s3.objects.get(request.url.replace("/bucket/", ""));
+        assert.equal(same, range && etag);
+        if (ranges.length > 1) return answer(request, response);
+        response.writeHead(200, { "Content-Length": bytes.length, ETag: etag });
+        response.write(bytes.subarray(0, CUT), () => response.destroy());
+        return true;
+      };
+      assert.ok((await download()).body.equals(files[0].data));
+      s3.instead = () => false;
+      assert.deepEqual(ranges, asked);
+    });
+  }
+
   test("other bytes than those that were sent are not given out", async () => {
     const key = [...s3.objects.keys()].find((name) => name.includes("blobs/"));
     const object = s3.objects.get(key);
@@ -138,6 +172,20 @@ describe("files in S3", { timeout: LIMIT }, () => {
     server = await start();
     s3.instead = () => false;
     assert.ok((await download()).body.equals(files[0].data));
+  });
+
+  test("a start does not wait for S3", async () => {
+    const old = new Date(Date.now() - 2 * 86_400_000).toISOString();
+    s3.uploads.set("old", { key: `team/blobs/aa/${"a".repeat(64)}`, parts: [], time: old });
+    await server.stop();
+    const held = [];
+    s3.instead = (request, response) => // it answers nothing but the probe of /readyz
+      request.method !== "PUT" && Boolean(held.push(response));
+    server = await start();
+    assert.ok((await download()).body.equals(files[0].data));
+    s3.instead = () => false;
+    held.forEach((response) => response.destroy()); // it is asked again
+    await until("uploads in parts that nobody ends are gone", () => s3.uploads.size === 0);
   });
 
   test("a cached file that was cut off is fetched again", async () => {

@@ -108,8 +108,17 @@ class S3 {
     response.setHeader("ETag", object.etag);
     if (object.hash) response.setHeader("x-amz-meta-sha256", object.hash);
     if (request.method === "PUT") return response.end();
-    response.setHeader("Content-Length", object.data.length);
-    return response.end(request.method === "GET" ? object.data : undefined);
+    const same = request.headers["if-match"];
+    if (same && same !== object.etag) return this.refuse(response, 412, "PreconditionFailed");
+    const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    const data = object.data.subarray(from);
+    response.setHeader("Content-Length", data.length);
+    if (from) {
+      response.setHeader("Content-Range",
+        `bytes ${from}-${object.data.length - 1}/${object.data.length}`);
+      response.statusCode = 206;
+    }
+    return response.end(request.method === "GET" ? data : undefined);
   }
 
   part(request, response, { key, upload, url, body }) {
