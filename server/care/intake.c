@@ -16,44 +16,37 @@ enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" select the folder
 
 // --- removing files that no row refers to --------------------------------------------------------
 
-struct removal {
-    const struct intake *intake;
-    const char *sha256;
-};
-
-static bool remove_file(void *context, struct err *err)
-{
-    const struct removal *removal = context;
-    return blob_remove(removal->intake->blobs, removal->sha256, err);
-}
-
-static bool remove_if_unnamed(struct removal *removal, struct err *err)
+static bool remove_if_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     bool named;
-    return store_names_blob(removal->intake->store, removal->sha256, &named, err) &&
-           (named || remove_file(removal, err));
+    return store_names_blob(intake->store, sha256, &named, err) &&
+           (named || blob_remove(intake->blobs, sha256, 0, err));
 }
 
-// Uploads of any service see in keep_again, after they are recorded, what was removed before. None
-// is waited for, as one may take minutes.
-static bool remove_far(struct removal *removal, struct err *err)
+// S3 may do a removal after it was given up, so no row may name the bytes again before it is done.
+// Uploads see in keep_again, after they are recorded, what was removed before; none is waited for,
+// as one may take minutes.
+static bool remove_far(const struct intake *intake, const char *sha256, struct err *err)
 {
-    struct blob_key key = {BLOB_UPLOAD, removal->sha256};
+    struct store_removal removal = {.sha256 = sha256};
+    struct blob_key key = {BLOB_UPLOAD, sha256};
     uint64_t bytes;
-    // Ask the place first: if it does not answer, no one should wait for the database meanwhile.
-    if (!blob_store_size(blob_stored(removal->intake->blobs), key, &bytes, err))
+    int64_t asked_s = clock_wall_ns() / 1000000000; // before it begins for the others
+    // If the place does not answer, nothing begins.
+    if (!blob_store_size(blob_stored(intake->blobs), key, &bytes, err))
         return err->code == ERR_NOT_FOUND;
-    return store_while_unnamed(removal->intake->store, removal->sha256, remove_file, removal, err);
+    return store_begin_removal(intake->store, &removal, err) &&
+           (!removal.begun || (blob_remove(intake->blobs, sha256, asked_s, err) &&
+                               store_end_removal(intake->store, &removal, err)));
 }
 
 // Checks once more that no row names it: an upload may just have brought the same bytes.
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
-    struct removal removal = {intake, sha256};
     if (blob_is_far(intake->blobs))
-        return remove_far(&removal, err);
+        return remove_far(intake, sha256, err);
     blob_exclude(intake->blobs);
-    bool ok = remove_if_unnamed(&removal, err);
+    bool ok = remove_if_unnamed(intake, sha256, err);
     blob_include(intake->blobs);
     return ok;
 }
@@ -156,8 +149,9 @@ static bool drop_file(const struct intake *intake, const char *sha256, struct er
             store_note_garbage(intake->store, &item, err));
 }
 
-// A refused upload leaves nothing: its files already have names, but perhaps no row. From elsewhere
-// a sweep removes them: a removal may take effect late, and the same bytes are often sent again.
+// A refused upload leaves nothing: its files already have names, but perhaps no row. From another
+// machine a sweep removes them: while it does, the same bytes are refused, and they are often sent
+// again at once.
 static void drop_files(const struct intake *intake, const struct intake_request *request)
 {
     struct err err;

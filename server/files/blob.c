@@ -278,9 +278,10 @@ void blob_end_removals(struct blobs *blobs)
 
 // --- removing -----------------------------------------------------------------------------------
 
-bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err)
+bool blob_remove(struct blobs *blobs, const char *sha256, int64_t asked_s, struct err *err)
 {
-    return blob_store_remove(blobs->store, (struct blob_key){BLOB_UPLOAD, sha256}, err);
+    struct blob_key key = {BLOB_UPLOAD, sha256};
+    return blob_store_remove_as_of(blobs->store, key, asked_s, err);
 }
 
 bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err)

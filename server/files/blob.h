@@ -99,8 +99,10 @@ void blob_include(struct blobs *blobs);
 MUST_CHECK bool blob_begin_removals(struct blobs *blobs);
 void blob_end_removals(struct blobs *blobs);
 
-// Missing files are not an error.
-MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
+// As blob_store_remove_as_of.
+MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, int64_t asked_s,
+                            struct err *err);
+// A missing file is not an error.
 MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err);
 
 // Removes every .part file of the spool, and what else does not take looking through the stored

@@ -156,8 +156,10 @@ static bool put(struct blob_store *store, struct blob_key key, const struct blob
     return ok;
 }
 
-static bool remove_file(struct blob_store *store, struct blob_key key, struct err *err)
+static bool remove_file(struct blob_store *store, struct blob_key key, int64_t asked_s,
+                        struct err *err)
 {
+    (void)asked_s; // it is done before this returns
     char name[NAME_SIZE];
     name_of(key, name);
     return unlinkat(local_of(store)->root_fd, name, 0) == 0 || errno == ENOENT ||

@@ -170,7 +170,7 @@ static bool drop_cached(const struct room *room, enum blob_type type, const char
     if (has_room(room->s3, room->bytes))
         return err_set(err, ERR_CANCELLED, "there is room");
     struct blob_key key = {type, name};
-    return room->s3->cache->kind->remove(room->s3->cache, key, err);
+    return blob_store_remove(room->s3->cache, key, err);
 }
 
 static bool drop_blob(void *ctx, const char *name, uint64_t bytes, struct err *err)
@@ -241,9 +241,9 @@ static bool ask(struct s3 *s3, const char *key, struct s3_answer *answer, struct
     return ok;
 }
 
-// Whoever removes an upload holds the lock of the database meanwhile, which it would lose after 10
-// seconds: one short try. Care tries again.
-static bool remove_object(struct blob_store *store, struct blob_key key, struct err *err)
+// One short try: whoever deletes a run waits for it. Care tries again.
+static bool remove_object(struct blob_store *store, struct blob_key key, int64_t asked_s,
+                          struct err *err)
 {
     struct s3 *s3 = s3_of(store);
     struct s3_answer answer;
@@ -254,10 +254,11 @@ static bool remove_object(struct blob_store *store, struct blob_key key, struct 
                                  .query = "",
                                  .fd = -1,
                                  .once_ms = REMOVAL_MS,
+                                 .asked_s = asked_s,
                                  .into_fd = -1};
     key_of(key, text);
     if (s3->cache)
-        (void)!s3->cache->kind->remove(s3->cache, key, &ignored);
+        (void)!blob_store_remove(s3->cache, key, &ignored);
     bool ok = s3_send(s3->client, &request, &answer, err);
     buf_free(&answer.text);
     return ok || err->code == ERR_NOT_FOUND;

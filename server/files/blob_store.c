@@ -47,7 +47,13 @@ bool blob_store_size(struct blob_store *store, struct blob_key key, uint64_t *by
 
 bool blob_store_remove(struct blob_store *store, struct blob_key key, struct err *err)
 {
-    return store->kind->remove(store, key, err);
+    return blob_store_remove_as_of(store, key, 0, err);
+}
+
+bool blob_store_remove_as_of(struct blob_store *store, struct blob_key key, int64_t asked_s,
+                             struct err *err)
+{
+    return store->kind->remove(store, key, asked_s, err);
 }
 
 bool blob_store_each(struct blob_store *store, const struct blob_visitor *visitor, struct err *err)

@@ -77,7 +77,7 @@ struct blob_kind {
     bool (*read_past_cache)(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
                             struct err *err);
     bool (*size)(struct blob_store *store, struct blob_key key, uint64_t *bytes, struct err *err);
-    bool (*remove)(struct blob_store *store, struct blob_key key, struct err *err);
+    bool (*remove)(struct blob_store *store, struct blob_key key, int64_t asked_s, struct err *err);
     bool (*each)(struct blob_store *store, const struct blob_visitor *visitor, struct err *err);
     bool (*copy)(struct blob_store *store, struct blob_key key, const char *folder,
                  struct err *err);
@@ -127,6 +127,10 @@ MUST_CHECK bool blob_store_size(struct blob_store *store, struct blob_key key, u
 
 // A missing file is not an error.
 MUST_CHECK bool blob_store_remove(struct blob_store *store, struct blob_key key, struct err *err);
+// The same, asked for at that time of day (seconds): 15 minutes later nothing is removed any more,
+// even if this service was stopped in between. 0: now.
+MUST_CHECK bool blob_store_remove_as_of(struct blob_store *store, struct blob_key key,
+                                        int64_t asked_s, struct err *err);
 
 // Visits every file in no particular order; visitors may remove what they are given. In a place
 // that several services share, those of the last hour are left out: their rows may be on their way.

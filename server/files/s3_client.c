@@ -434,7 +434,8 @@ static bool sign(const struct s3_client *client, const struct s3_request *reques
                                            .query = request->query,
                                            .payload_hash = hash,
                                            .meta_hash = request->meta_hash,
-                                           .at_s = (int64_t)time(NULL)};
+                                           .at_s = request->asked_s ? request->asked_s
+                                                                    : (int64_t)time(NULL)};
     return sigv4_sign(&client->keys, &signed_request, headers, err);
 }
 

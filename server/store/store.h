@@ -503,11 +503,22 @@ MUST_CHECK bool store_forget_garbage(struct store *store, const struct garbage *
 // Whether a row names this blob, or this trace file.
 MUST_CHECK bool store_names_blob(struct store *store, const char *sha256, bool *named,
                                  struct err *err);
-// Calls act unless a row names the blob, while nobody else can commit one. act must take much less
-// than the 10 seconds after which PostgreSQL ends a transaction that waits.
-MUST_CHECK bool store_while_unnamed(struct store *store, const char *sha256,
-                                    bool (*act)(void *context, struct err *err), void *context,
+
+// A blob that is removed from another machine, which may do that late.
+struct store_removal {
+    const char *sha256;
+    bool begun; // no row names it
+    bool alone; // no removal of it that was begun before may still be done
+};
+// Longer than S3 accepts a request of a service whose clock is ahead as far as S3 allows.
+#define STORE_REMOVAL_NS ((int64_t)35 * 60 * 1000000000)
+// Unless a row names the blob, its bytes are refused (ERR_BUSY) until the end, or for
+// STORE_REMOVAL_NS.
+MUST_CHECK bool store_begin_removal(struct store *store, struct store_removal *removal,
                                     struct err *err);
+// After it was done.
+MUST_CHECK bool store_end_removal(struct store *store, const struct store_removal *removal,
+                                  struct err *err);
 MUST_CHECK bool store_names_trace(struct store *store, const char *trace_id, bool *named,
                                   struct err *err);
 

@@ -52,9 +52,10 @@ const struct copied_table copied_tables[] = {
     {0},
 };
 
-// The bytes of resumable uploads are in the folder of the service that has them, and what a
-// connection committed last concerns nobody else.
-const char *const uncopied_tables[] = {"last_commit", "leader", "probe", "resumable", NULL};
+// The bytes of resumable uploads are in the folder of the service that has them. What a connection
+// committed last concerns nobody else, nor do removals elsewhere and failures of the last minute.
+const char *const uncopied_tables[] = {"last_commit", "leader", "login_failure", "probe", "removal",
+                                       "resumable",   NULL};
 
 // --- columns ------------------------------------------------------------------------------------
 

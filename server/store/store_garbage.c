@@ -11,20 +11,78 @@ bool store_names_blob(struct store *store, const char *sha256, bool *named, stru
     return ok;
 }
 
-// Reading inside the transaction also shows that it, and with it the lock, is still alive.
-bool store_while_unnamed(struct store *store, const char *sha256,
-                         bool (*act)(void *context, struct err *err), void *context,
-                         struct err *err)
+// --- removals -----------------------------------------------------------------------------------
+
+bool blobs_may_come(struct db *db, const char *sha256, struct err *err)
+{
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(db, "SELECT 1 FROM removal WHERE sha256 = ? AND until_ns > ?", err);
+    sql_bind_text(&stmt, str_of(sha256));
+    sql_bind_i64(&stmt, now_ns);
+    bool is_leaving = sql_row(&stmt);
+    return sql_end(&stmt) && (!is_leaving || blobs_refuse(err));
+}
+
+bool blobs_refuse(struct err *err)
+{
+    return err_set(err, ERR_BUSY,
+                   "these bytes are just being removed from S3: send them again later");
+}
+
+static bool look_at(struct db *db, struct store_removal *removal, int64_t now_ns, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1), "
+                  "EXISTS (SELECT 1 FROM removal WHERE sha256 = ?1 AND until_ns > ?2)",
+                  err);
+    sql_bind_text(&stmt, str_of(removal->sha256));
+    sql_bind_i64(&stmt, now_ns);
+    removal->begun = sql_row(&stmt) && sql_i64(&stmt, 0) == 0;
+    removal->alone = removal->begun && sql_i64(&stmt, 1) == 0;
+    return sql_end(&stmt);
+}
+
+static bool begin_removal(struct db *db, struct store_removal *removal, struct err *err)
+{
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err) || !look_at(db, removal, now_ns, err))
+        return false;
+    if (!removal->begun)
+        return true;
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO removal VALUES (?, ?) ON CONFLICT (sha256) "
+                                 "DO UPDATE SET until_ns = excluded.until_ns",
+                                 err);
+    sql_bind_text(&stmt, str_of(removal->sha256));
+    sql_bind_i64(&stmt, now_ns + STORE_REMOVAL_NS);
+    return sql_run(&stmt);
+}
+
+// Alone: whoever would name the bytes has done so, or sees the row.
+bool store_begin_removal(struct store *store, struct store_removal *removal, struct err *err)
 {
     struct txn txn;
+    return txn_begin(store, DB_WRITE, &txn, err) &&
+           txn_end(&txn, begin_removal(txn.db, removal, err), err);
+}
+
+bool store_end_removal(struct store *store, const struct store_removal *removal, struct err *err)
+{
+    struct txn txn;
+    if (!removal->alone)
+        return true;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, "SELECT 1 FROM blob WHERE sha256 = ?", err);
-    sql_bind_text(&stmt, str_of(sha256));
-    bool named = sql_row(&stmt);
-    bool ok = sql_end(&stmt) && (named || act(context, err));
-    return txn_end(&txn, ok, err);
+    struct stmt stmt = sql_begin(txn.db, "DELETE FROM removal WHERE sha256 = ?", err);
+    sql_bind_text(&stmt, str_of(removal->sha256));
+    return txn_end(&txn, sql_run(&stmt), err);
 }
+
+// --- names --------------------------------------------------------------------------------------
 
 bool store_names_trace(struct store *store, const char *trace_id, bool *named, struct err *err)
 {

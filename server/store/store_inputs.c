@@ -226,6 +226,7 @@ bool inputs_add_archive(const struct adding *adding, const struct trace_part *pa
 {
     struct present present;
     if (!find_present(adding, part, &present, err) ||
+        !blobs_may_come(adding->db, part->sha256, err) ||
         !blobs_heal(adding->db, str_of(part->sha256), err))
         return false;
     added->existing = present.id.len && (present.works || !adding->replace);

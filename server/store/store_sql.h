@@ -228,6 +228,9 @@ MUST_CHECK bool traces_add(const struct adding *adding, const struct trace_part 
                            struct added *added, struct err *err);
 enum trace_state traces_state(struct str word);
 
+// ERR_BUSY while the bytes are being removed elsewhere (store_garbage.c).
+MUST_CHECK bool blobs_may_come(struct db *db, const char *sha256, struct err *err);
+bool blobs_refuse(struct err *err); // says that
 MUST_CHECK bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err);
 // A file was put in place that no row may come to name.
 MUST_CHECK bool blobs_note_unneeded(struct db *db, const char *sha256, struct err *err);

@@ -160,60 +160,67 @@ struct present {
     bool failed;         // it could not be read, so replacing it loses nothing
     struct str filename, role;
     bool is_damaged; // the bytes, as they are kept
+    bool is_leaving; // the bytes, from another machine
 };
 
-// The trace that a statement finds, if any, and whether the part's bytes are kept damaged.
-#define WITH_DAMAGE(statement)                                                             \
-    "SELECT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1 AND damage <> ''), found.* FROM " \
+// The trace that a statement finds, if any, and whether the part's bytes are kept damaged or are
+// being removed at that time.
+#define WITH_BYTES(time, statement)                                                           \
+    "SELECT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1 AND damage <> ''), "                 \
+    "EXISTS (SELECT 1 FROM removal WHERE sha256 = ?1 AND until_ns > " time "), found.* FROM " \
     "(SELECT 1) AS asked LEFT JOIN (" statement " LIMIT 1) AS found ON TRUE"
 
 // The trace at the rank of a part.
-static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
+static bool look_at_rank(const struct adding *adding, const struct trace_part *part, int64_t now_ns,
                          struct present *present, struct err *err)
 {
     struct stmt stmt = sql_begin(
         adding->db,
-        WITH_DAMAGE(
-            "SELECT id, sha256 = ?1 AND process = ?4, FALSE AS needs_rank, state = 'failed', "
-            "filename, role FROM trace WHERE run_id = ?2 AND rank = ?3 UNION ALL "
-            "SELECT id, TRUE, TRUE, state = 'failed', filename, role FROM trace "
-            "WHERE run_id = ?2 AND rank IS NULL AND sha256 = ?1 AND process = ?4 "
-            "ORDER BY needs_rank"),
+        WITH_BYTES(
+            "?5", "SELECT id, sha256 = ?1 AND process = ?4, FALSE AS needs_rank, state = 'failed', "
+                  "filename, role FROM trace WHERE run_id = ?2 AND rank = ?3 UNION ALL "
+                  "SELECT id, TRUE, TRUE, state = 'failed', filename, role FROM trace "
+                  "WHERE run_id = ?2 AND rank IS NULL AND sha256 = ?1 AND process = ?4 "
+                  "ORDER BY needs_rank"),
         err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_i64(&stmt, part->rank);
     sql_bind_i64(&stmt, part->process);
+    sql_bind_i64(&stmt, now_ns);
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){.is_damaged = sql_i64(&stmt, 0) != 0,
-                                    .trace_id = sql_text(&stmt, 1, adding->arena),
-                                    .same = sql_i64(&stmt, 2) != 0,
-                                    .needs_rank = sql_i64(&stmt, 3) != 0,
-                                    .failed = sql_i64(&stmt, 4) != 0,
-                                    .filename = sql_text(&stmt, 5, adding->arena),
-                                    .role = sql_text(&stmt, 6, adding->arena)};
+                                    .is_leaving = sql_i64(&stmt, 1) != 0,
+                                    .trace_id = sql_text(&stmt, 2, adding->arena),
+                                    .same = sql_i64(&stmt, 3) != 0,
+                                    .needs_rank = sql_i64(&stmt, 4) != 0,
+                                    .failed = sql_i64(&stmt, 5) != 0,
+                                    .filename = sql_text(&stmt, 6, adding->arena),
+                                    .role = sql_text(&stmt, 7, adding->arena)};
     return sql_end(&stmt);
 }
 
 // Without a rank the same bytes anywhere in the run are the same trace.
 static bool look_at_bytes(const struct adding *adding, const struct trace_part *part,
-                          struct present *present, struct err *err)
+                          int64_t now_ns, struct present *present, struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(adding->db,
-                  WITH_DAMAGE("SELECT id, role FROM trace WHERE run_id = ?2 AND sha256 = ?1 AND "
-                              "process = ?3 ORDER BY rank NULLS FIRST"),
-                  err);
+    struct stmt stmt = sql_begin(
+        adding->db,
+        WITH_BYTES("?4", "SELECT id, role FROM trace WHERE run_id = ?2 AND sha256 = ?1 AND "
+                         "process = ?3 ORDER BY rank NULLS FIRST"),
+        err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_i64(&stmt, part->process);
+    sql_bind_i64(&stmt, now_ns);
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){.is_damaged = sql_i64(&stmt, 0) != 0,
-                                    .trace_id = sql_text(&stmt, 1, adding->arena),
+                                    .is_leaving = sql_i64(&stmt, 1) != 0,
+                                    .trace_id = sql_text(&stmt, 2, adding->arena),
                                     .same = true,
-                                    .role = sql_text(&stmt, 2, adding->arena)};
+                                    .role = sql_text(&stmt, 3, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -285,13 +292,21 @@ static bool add_new(const struct adding *adding, const struct trace_part *part,
            runs_count_move(adding->db, adding->run_id, MOVE_ADDED, err);
 }
 
+static bool look(const struct adding *adding, const struct trace_part *part,
+                 struct present *present, struct err *err)
+{
+    int64_t now_ns;
+    return adding->db->kind->clock(adding->db, &now_ns, err) &&
+           (part->rank >= 0 ? look_at_rank : look_at_bytes)(adding, part, now_ns, present, err) &&
+           (!present->is_leaving || blobs_refuse(err));
+}
+
 bool traces_add(const struct adding *adding, const struct trace_part *part, struct added *added,
                 struct err *err)
 {
     struct present present;
-    bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
-                              : look_at_bytes(adding, part, &present, err);
-    if (!ok || ((present.trace_id.len || present.is_damaged) && !txn_has_turn(adding->db, err)) ||
+    if (!look(adding, part, &present, err) ||
+        ((present.trace_id.len || present.is_damaged) && !txn_has_turn(adding->db, err)) ||
         (present.is_damaged && !blobs_heal(adding->db, str_of(part->sha256), err)))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;

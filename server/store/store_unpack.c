@@ -241,7 +241,8 @@ static bool add_attachment(struct unpacking *unpacking, const struct new_member 
                            struct err *err)
 {
     struct trace_part part = {.sha256 = member->sha256, .bytes = member->bytes};
-    return blobs_heal(unpacking->db, str_of(member->sha256), err) &&
+    return blobs_may_come(unpacking->db, member->sha256, err) &&
+           blobs_heal(unpacking->db, str_of(member->sha256), err) &&
            blobs_insert(unpacking->db, &part, err);
 }
 

@@ -75,7 +75,7 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     struct upload upload = take(s, good_trace, "x.json");
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     end_jobs(s); // or a worker takes it before it is seen in the queue
-    check(s, blob_remove(s->intake.blobs, upload.traces[0].sha256.at, &s->err));
+    check(s, blob_remove(s->intake.blobs, upload.traces[0].sha256.at, 0, &s->err));
     check(s, store_reanalyze_run(s->intake.store, upload.run_id, &s->err));
     assert_int_equal(trace_of(s, &upload).state, TRACE_QUEUED);
     start_jobs(s, 2);

@@ -35,6 +35,60 @@ static void other_bytes_for_a_rank_conflict_unless_they_replace(void **state)
     assert_int_equal(garbage_count(f), 2); // the old blob and the old trace's file
 }
 
+static bool try_to_add(struct fixture *f, char byte, int64_t rank, struct str archive)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, byte, rank, "x.json");
+    part.archive = archive;
+    struct upload_request request = {.run = named("r"), .parts = &part, .count = 1};
+    struct upload upload;
+    return store_add_upload(f->store, &request, &f->arena, &upload, &f->err);
+}
+
+static void assert_refused(struct fixture *f)
+{
+    static const struct {
+        int64_t rank;
+        struct str archive;
+    } ways[] = {{0, {0}}, {STORE_NO_RANK, {0}}, {STORE_NO_RANK, {"tar", 3}}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        assert_false(try_to_add(f, 'a', ways[i].rank, ways[i].archive));
+        assert_int_equal(f->err.code, ERR_BUSY);
+    }
+}
+
+static void bytes_that_are_being_removed_are_refused_until_that_is_done(void **state)
+{
+    struct fixture *f = *state;
+    char sha256[STORE_SHA256_SIZE];
+    part_of(sha256, 'a', 0, "x.json");
+    struct store_removal removal = {.sha256 = sha256}, second = removal;
+    assert_ok(f, store_begin_removal(f->store, &removal, &f->err));
+    assert_true(removal.begun && removal.alone);
+    assert_refused(f);
+    assert_true(try_to_add(f, 'b', 1, (struct str){0}));
+    assert_ok(f, store_end_removal(f->store, &removal, &f->err));
+    assert_true(try_to_add(f, 'a', 0, (struct str){0}));
+    assert_ok(f, store_begin_removal(f->store, &second, &f->err));
+    assert_false(second.begun); // a row names it
+}
+
+// Its answer may be lost: the end of a later one says nothing about it.
+static void of_two_removals_the_first_may_still_be_on_its_way(void **state)
+{
+    struct fixture *f = *state;
+    char sha256[STORE_SHA256_SIZE];
+    part_of(sha256, 'a', 0, "x.json");
+    struct store_removal first = {.sha256 = sha256}, second = first;
+    assert_ok(f, store_begin_removal(f->store, &first, &f->err));
+    assert_ok(f, store_begin_removal(f->store, &second, &f->err));
+    assert_true(second.begun && !second.alone);
+    assert_ok(f, store_end_removal(f->store, &second, &f->err));
+    assert_refused(f);
+    db_raw_run(f->path, "UPDATE removal SET until_ns = 1"); // time passes
+    assert_true(try_to_add(f, 'a', 0, (struct str){0}));
+}
+
 static void one_bad_part_leaves_nothing_of_an_upload(void **state)
 {
     struct fixture *f = *state;
@@ -194,6 +248,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_same_bytes_again_are_the_existing_trace),
         TEST(other_bytes_for_a_rank_conflict_unless_they_replace),
+        TEST(bytes_that_are_being_removed_are_refused_until_that_is_done),
+        TEST(of_two_removals_the_first_may_still_be_on_its_way),
         TEST(one_bad_part_leaves_nothing_of_an_upload),
         TEST(an_upload_without_a_run_makes_one),
         TEST(a_rank_comes_from_the_best_that_speaks_for_it),
