@@ -100,7 +100,7 @@ struct access *access_open(const struct access_config *config, struct err *err)
     access->secure = str_starts_with(str_of(config->public_url), STR("https://"));
     access->user_header = config->proxy_user_header;
     access->admins = str_of(config->proxy_admins);
-    access->guard = login_guard_new(err);
+    access->guard = login_guard_new(store_is_shared(config->store) ? config->store : NULL, err);
     if (access->guard && open_provider(access, &config->oidc, err) &&
         peers_parse(str_of(config->trusted_proxies), &access->proxies, err) &&
         decide(access, config, err))

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures by address, in a table of fixed size.
+// Failures by address, in a table of fixed size; and in that of the store, where services share
+// one.
 #include "server/access/login_guard.h"
 
+#include "server/store/store_access.h"
+
 #include "ingest/base/hash.h"
+#include "ingest/base/log.h"
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -18,17 +22,22 @@ struct failures {
 };
 
 struct login_guard {
+    struct store *shared; // NULL: nobody else counts
     pthread_mutex_t lock;
     struct failures table[SETS][WAYS];
 };
 
-struct login_guard *login_guard_new(struct err *err)
+static const struct store_login_limit limit = {LOGIN_GUARD_FAILURES, LOGIN_GUARD_WINDOW_NS};
+
+struct login_guard *login_guard_new(struct store *shared, struct err *err)
 {
     struct login_guard *guard = calloc(1, sizeof(*guard));
-    if (guard)
-        pthread_mutex_init(&guard->lock, NULL);
-    else
+    if (!guard) {
         err_set(err, ERR_MEMORY, "out of memory for the table of failures");
+        return NULL;
+    }
+    guard->shared = shared;
+    pthread_mutex_init(&guard->lock, NULL);
     return guard;
 }
 
@@ -78,14 +87,26 @@ static struct failures *push_out(struct login_guard *guard, uint64_t key)
     return oldest;
 }
 
-unsigned login_guard_wait_s(struct login_guard *guard, struct str address, int64_t mono_ns)
+static int64_t wait_here_ns(struct login_guard *guard, uint64_t key, int64_t mono_ns)
 {
     pthread_mutex_lock(&guard->lock);
-    const struct failures *failures = find(guard, key_of(address));
+    const struct failures *failures = find(guard, key);
     int64_t free_ns =
         failures ? failures->at_ns[failures->next] + LOGIN_GUARD_WINDOW_NS : INT64_MIN;
     pthread_mutex_unlock(&guard->lock);
-    return free_ns > mono_ns ? (unsigned)((free_ns - mono_ns) / 1000000000 + 1) : 0;
+    return free_ns > mono_ns ? free_ns - mono_ns : 0;
+}
+
+// If the database does not answer, this service counts alone.
+unsigned login_guard_wait_s(struct login_guard *guard, struct str address, int64_t mono_ns)
+{
+    uint64_t key = key_of(address);
+    int64_t wait_ns = wait_here_ns(guard, key, mono_ns);
+    struct err ignored;
+    if (wait_ns == 0 && guard->shared &&
+        !store_login_wait(guard->shared, (int64_t)key, &limit, &wait_ns, &ignored))
+        wait_ns = 0;
+    return wait_ns ? (unsigned)(wait_ns / 1000000000 + 1) : 0;
 }
 
 void login_guard_fail(struct login_guard *guard, struct str address, int64_t mono_ns)
@@ -98,4 +119,7 @@ void login_guard_fail(struct login_guard *guard, struct str address, int64_t mon
     failures->at_ns[failures->next] = mono_ns;
     failures->next = (failures->next + 1) % LOGIN_GUARD_FAILURES;
     pthread_mutex_unlock(&guard->lock);
+    struct err err;
+    if (guard->shared && !store_note_login_failure(guard->shared, (int64_t)key, &limit, &err))
+        log_warn("other services do not know of a wrong token: %s", err.msg);
 }

@@ -10,8 +10,10 @@
 #define LOGIN_GUARD_WINDOW_NS ((int64_t)60 * 1000000000)
 
 struct login_guard;
+struct store;
 
-MUST_CHECK struct login_guard *login_guard_new(struct err *err);
+// shared: where other services count, too; NULL: there are none.
+MUST_CHECK struct login_guard *login_guard_new(struct store *shared, struct err *err);
 void login_guard_free(struct login_guard *guard); // NULL is allowed
 
 // Seconds the address has to wait at time mono_ns, 0: none.

@@ -200,6 +200,55 @@ bool store_revoke_token(struct store *store, struct str key, struct arena *arena
     return txn_end(&txn, ok, err);
 }
 
+// --- wrong credentials --------------------------------------------------------------------------
+
+bool store_login_wait(struct store *store, int64_t address, const struct store_login_limit *limit,
+                      int64_t *wait_ns, struct err *err)
+{
+    struct txn txn;
+    int64_t now_ns = 0;
+    *wait_ns = 0;
+    if (!txn_begin(store, DB_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db,
+                                 "SELECT failed_ns FROM login_failure WHERE address = ? "
+                                 "ORDER BY failed_ns DESC LIMIT 1 OFFSET ?",
+                                 err);
+    sql_bind_i64(&stmt, address);
+    sql_bind_i64(&stmt, limit->failures - 1);
+    int64_t free_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) + limit->window_ns : 0;
+    bool ok = sql_end(&stmt) && (free_ns == 0 || txn.db->kind->clock(txn.db, &now_ns, err));
+    *wait_ns = ok && free_ns > now_ns ? free_ns - now_ns : 0;
+    return txn_end(&txn, ok, err);
+}
+
+struct login_failure {
+    int64_t address;
+    const struct store_login_limit *limit;
+};
+
+static bool note_failure(struct db *db, void *context, struct err *err)
+{
+    const struct login_failure *failure = context;
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
+    struct stmt stmt = sql_begin(db, "DELETE FROM login_failure WHERE failed_ns < ?", err);
+    sql_bind_i64(&stmt, now_ns - failure->limit->window_ns);
+    if (!sql_run(&stmt))
+        return false;
+    stmt = sql_begin(db, "INSERT INTO login_failure (address, failed_ns) VALUES (?, ?)", err);
+    sql_bind_i64(&stmt, failure->address);
+    sql_bind_i64(&stmt, now_ns);
+    return sql_run(&stmt);
+}
+
+bool store_note_login_failure(struct store *store, int64_t address,
+                              const struct store_login_limit *limit, struct err *err)
+{
+    return txn_write(store, note_failure, &(struct login_failure){address, limit}, err);
+}
+
 // --- sessions -----------------------------------------------------------------------------------
 
 static bool drop_old_sessions(struct db *db, struct str token_id, int64_t now, struct err *err)

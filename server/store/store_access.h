@@ -54,6 +54,20 @@ MUST_CHECK bool store_revoke_token(struct store *store, struct str key, struct a
 // Tokens that are neither revoked nor expired.
 MUST_CHECK bool store_count_tokens(struct store *store, int64_t *count, struct err *err);
 
+// --- wrong credentials --------------------------------------------------------------------------
+
+struct store_login_limit {
+    int64_t failures, window_ns;
+};
+
+// How long an address, given by a hash, has to wait for what all services noted: after so many
+// failures within the window, until the first of them is older. 0: it need not.
+MUST_CHECK bool store_login_wait(struct store *store, int64_t address,
+                                 const struct store_login_limit *limit, int64_t *wait_ns,
+                                 struct err *err);
+MUST_CHECK bool store_note_login_failure(struct store *store, int64_t address,
+                                         const struct store_login_limit *limit, struct err *err);
+
 // --- sessions -----------------------------------------------------------------------------------
 
 MUST_CHECK bool store_add_session(struct store *store, const char *hash, struct str token_id,

@@ -335,6 +335,52 @@ describe("services that share S3", { skip: no_postgres, timeout: LIMIT }, () => 
     await stop([first, second, third]);
   });
 
+  test("bytes are refused while S3 may still remove them, and taken once it said that it did",
+    async () => {
+      const name = "leaving";
+      const [first, second] = await start_on(name, 2, "--roles", "web", "--bin-days", "0");
+      const drop = (run) => first.request(`/api/v1/runs/${run}`, { method: "DELETE",
+        headers: { "If-Match": "*" } });
+      const data = trace(1);
+      const { json: { run } } = await send(first, "r@1", data);
+      assert.ok((await drop(run)).status < 300);
+      const again = await send(second, "r@2", data);
+      assert.equal(again.status, 202, again.text); // S3 has said that it is gone
+      const late = [];
+      s3.instead = (request, response) => {
+        if (request.method !== "DELETE" || !is_upload(request)) return false;
+        late.push({ key: request.url.replace("/bucket/", ""), response });
+        return true;
+      };
+      assert.ok((await drop(again.json.run)).status < 300);
+      const refused = await send(second, "r@3", data);
+      assert.equal(refused.status, 503, refused.text);
+      assert.match(refused.text, /being removed/);
+      s3.instead = () => false;
+      assert.ok(late.length >= 1);
+      const left = () => postgres.run("SELECT count(*) FROM garbage", name);
+      await until("care has removed it", async () => await left() === "0\n");
+      assert.equal((await send(second, "r@3", data)).status, 503);
+      late.forEach(({ key, response }) => { // now S3 does what it was asked first
+        s3.objects.delete(key);
+        response.destroy();
+      });
+      await postgres.run("UPDATE removal SET until_ns = 1", name); // time passes
+      assert.equal((await send(second, "r@3", data)).status, 202);
+      const kept = await first.request("/api/v1/runs/r%403/ranks/0/trace");
+      assert.ok(kept.body.equals(data));
+      await stop([first, second]);
+    });
+
+  test("wrong tokens at all services count together", async () => {
+    const servers = await start_on("guesses", 2, "--roles", "web", "--trusted-proxy", "127.0.0.1");
+    const guess = async (server) => (await server.request("/api/v1/runs", { headers: {
+      Authorization: `Bearer ss_${"x".repeat(43)}` } })).status;
+    for (let i = 0; i < 10; i++) assert.equal(await guess(servers[i % 2]), 401);
+    for (const server of servers) assert.equal(await guess(server), 429);
+    await stop(servers);
+  });
+
   // A bucket that is in another zone now, a balancer with no S3 behind it, and an empty bucket.
   for (const code of ["NoSuchBucket", "", "NoSuchKey"]) {
     test(`files of a place that is away are not called missing: ${code || "404"}`, async () => {

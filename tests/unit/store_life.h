@@ -332,6 +332,10 @@ static inline void guard_a_service(struct fixture *f)
     assert_ok(f, store_count_tokens(f->store, &count, &f->err));
     assert_ok(f, store_list_tokens(f->store, id, &f->arena, &table, &f->err));
     assert_ok(f, store_list_tokens(f->store, STR(""), &f->arena, &table, &f->err));
+    struct store_login_limit limit = {10, 60};
+    int64_t wait_ns;
+    assert_ok(f, store_note_login_failure(f->store, 1, &limit, &f->err));
+    assert_ok(f, store_login_wait(f->store, 1, &limit, &wait_ns, &f->err));
     assert_ok(f, store_add_session(f->store, hash, id, &f->err));
     db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 120000000000 WHERE hash = "
                         "'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'");
@@ -500,6 +504,9 @@ static inline void note_garbage(struct fixture *f)
     assert_true(garbage_count(f) > 0);
     assert_ok(f, store_note_garbage(f->store, &item, &f->err));
     assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
+    struct store_removal removal = {.sha256 = "x"};
+    assert_ok(f, store_begin_removal(f->store, &removal, &f->err));
+    assert_ok(f, store_end_removal(f->store, &removal, &f->err));
 }
 
 // The name of a folder with several traces is no rank, though it seemed one of the first.

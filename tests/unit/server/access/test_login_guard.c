@@ -13,7 +13,7 @@
 
 static int begin(void **state)
 {
-    *state = login_guard_new(NULL);
+    *state = login_guard_new(NULL, NULL);
     return *state ? 0 : 1;
 }
 

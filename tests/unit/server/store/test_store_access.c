@@ -354,6 +354,30 @@ static void the_audit_log_only_grows(void **state)
     assert_int_equal(table.row_count, 1);
 }
 
+static int64_t wait_of(struct fixture *f, int64_t address)
+{
+    const struct store_login_limit limit = {3, 60000000000};
+    int64_t wait_ns = -1;
+    assert_ok(f, store_login_wait(f->store, address, &limit, &wait_ns, &f->err));
+    return wait_ns;
+}
+
+static void failures_of_all_services_make_an_address_wait(void **state)
+{
+    struct fixture *f = *state;
+    const struct store_login_limit limit = {3, 60000000000};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(wait_of(f, -7), 0);
+        assert_ok(f, store_note_login_failure(f->store, -7, &limit, &f->err));
+    }
+    assert_in_range(wait_of(f, -7), 1000000000, 60000000000);
+    assert_int_equal(wait_of(f, 8), 0);
+    db_raw_run(f->path, "UPDATE login_failure SET failed_ns = failed_ns - 60000000000");
+    assert_int_equal(wait_of(f, -7), 0);
+    assert_ok(f, store_note_login_failure(f->store, 8, &limit, &f->err));
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM login_failure"), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -361,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_token_is_found_by_its_hash_alone),
         TEST(names_are_words),
+        TEST(failures_of_all_services_make_an_address_wait),
         TEST(use_is_noted_once_a_minute),
         TEST(revoking_ends_a_token_by_id_or_name_and_its_sessions),
         TEST(a_name_means_the_good_token_and_an_id_only_that_token),
