@@ -292,7 +292,7 @@ static bool header_value(struct str line, struct str name, struct str *value)
     return true;
 }
 
-// An answer to a request for the rest may be the whole object all the same.
+// What answers a request for the rest may be the whole object.
 static void take_status(struct exchange *exchange, struct str line)
 {
     const char *space = memchr(line.at, ' ', line.len);

@@ -23,7 +23,7 @@ struct s3_request {
     const char *meta_hash; // kept with the object; NULL: none
     int64_t asked_s;       // S3 refuses it 15 minutes after that time of day; 0: now
     int once_ms;           // one try of at most this long; 0: several, as long as bytes arrive
-    int into_fd;           // the answer's body is appended there, -1: to answer->text
+    int into_fd;           // the answer's body goes there, alone; -1: to answer->text
 };
 
 struct s3_answer {

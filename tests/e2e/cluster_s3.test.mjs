@@ -97,12 +97,12 @@ describe("files in S3", { timeout: LIMIT }, () => {
   const CUT = 100_000;
   for (const [what, answer, asked] of /** @type {const} */ ([
     ["goes on there", () => false, [0, CUT]],
-    ["is asked for anew if it has changed",
-      (request, response) => request.headers.range && !s3.refuse(response, 412, "PreconditionFailed"),
+    ["is fetched from its start if it has changed",
+      ({ headers }, response) => headers.range && !s3.refuse(response, 412, "PreconditionFailed"),
       [0, CUT, 0]],
     ["is taken whole if S3 gives that", (request) => { delete request.headers.range; },
       [0, CUT]],
-    ["is asked for anew if S3 gives another part", (request, response) => {
+    ["is fetched from its start if S3 gives another part", (request, response) => {
       if (!request.headers.range) return false;
       response.writeHead(206, { "Content-Range": "bytes 7-9/10" });
       return response.end("xxx");
