@@ -162,6 +162,19 @@ describe("files in S3", { timeout: LIMIT }, () => {
     await server.alive();
   });
 
+  test("a write that meets another of the same object is sent again", async () => {
+    let refused = 0;
+    s3.instead = (request, response) => {
+      if (request.method !== "PUT" || !request.url.includes("/blobs/") || refused++) return false;
+      s3.refuse(response, 409, "OperationAborted");
+      return true;
+    };
+    const { files: [file] } = await generate(small_job("--ranks", "1", "--seed", "11"));
+    assert.equal((await server.analyzed("meets@1", [file])).status, "done");
+    s3.instead = () => false;
+    assert.ok(refused > 1);
+  });
+
   test("a service also starts while S3 is out of reach", async () => {
     await server.stop();
     s3.instead = (request, response) => {
