@@ -12,7 +12,7 @@
 struct call {
     struct str kind, role, dtype, size_class;
     int64_t group_size; // -1 if unknown
-    // Over the steady steps of the side's runs; then per step.
+    // Over the weighed steps of the side's runs; then per step.
     double calls[SIDES], ns[SIDES], exposed_ns[SIDES];
     double bytes[SIDES], bus[SIDES]; // bandwidths weighted by bytes, over rows that have both
     bool has[SIDES];
@@ -71,7 +71,9 @@ static struct str role_of(const struct roles *roles, struct str group)
     return group.len && found ? found->dimension : STR("");
 }
 
-static struct call read_call(const struct table *sizes, size_t row, int side, int64_t steps)
+// each: steps that the run counts as, weight: these by those that it has.
+static struct call read_call(const struct table *sizes, size_t row, int side, double each,
+                             double weight)
 {
     const struct cell *group_size = table_cell(sizes, row, COMM_SIZES_GROUP_SIZE);
     struct call call = {.kind = table_text(sizes, row, COMM_SIZES_KIND),
@@ -81,9 +83,9 @@ static struct call read_call(const struct table *sizes, size_t row, int side, in
     double bus = number_of(sizes, row, COMM_SIZES_BUS_GBPS),
            bytes = number_of(sizes, row, COMM_SIZES_BYTES);
     call.has[side] = true;
-    call.calls[side] = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * (double)steps;
-    call.ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_NS);
-    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_EXPOSED_NS);
+    call.calls[side] = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * each;
+    call.ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_NS) * weight;
+    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_EXPOSED_NS) * weight;
     call.bytes[side] = bus > 0 ? bytes : 0;
     call.bus[side] = bus > 0 ? bus * bytes : 0;
     return call;
@@ -95,11 +97,12 @@ static bool read_side(const struct pair *pair, int side, struct calls *calls, st
     for (size_t r = 0; r < pool->count; r++) {
         const struct compare_run *run = pool->runs[r].from;
         const struct table *sizes = report_find(run->rank, "comm_sizes");
+        double each = (double)pool->each_steps, steps = (double)pool->runs[r].steps;
         struct roles roles;
         if (!read_roles(run, pair->scratch, &roles, err))
             return false;
-        for (size_t i = 0; sizes && i < sizes->row_count; i++) {
-            struct call call = read_call(sizes, i, side, pool->runs[r].steps);
+        for (size_t i = 0; sizes && steps > 0 && i < sizes->row_count; i++) {
+            struct call call = read_call(sizes, i, side, each, each / steps);
             call.role = role_of(&roles, table_text(sizes, i, COMM_SIZES_PROCESS_GROUP));
             calls->at[calls->count++] = call;
         }
@@ -159,7 +162,8 @@ static void per_step(const struct pair *pair, struct calls *calls)
 {
     for (int side = 0; side < SIDES; side++) {
         const struct compare_pool *pool = pair->sides[side];
-        double factor = compare_pool_factor(pool) / (pool->steps ? (double)pool->steps : 1);
+        double factor =
+            compare_pool_factor(pool) / (pool->weighed_steps ? (double)pool->weighed_steps : 1);
         for (size_t i = 0; i < calls->count; i++) {
             calls->at[i].calls[side] *= factor;
             calls->at[i].ns[side] *= factor;

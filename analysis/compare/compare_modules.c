@@ -5,6 +5,7 @@
 #include "analysis/names/module_names.h"
 #include "analysis/report/tables.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 // One module, first of one run, then of both sides.
@@ -33,28 +34,44 @@ static int64_t step_count(const struct compare_run *run)
     return steps && !steps->null && steps->i > 0 ? steps->i : 1;
 }
 
-static struct node read_node(const struct table *modules, const struct module_name *name, int side)
+// The fewest steps of a run of the side: as many count of each run, so that all weigh the same.
+static int64_t fewest_steps(const struct compare_side *side)
+{
+    int64_t fewest = step_count(&side->runs[0]);
+    for (size_t i = 1; i < side->run_count; i++) {
+        int64_t steps = step_count(&side->runs[i]);
+        fewest = steps < fewest ? steps : fewest;
+    }
+    return fewest;
+}
+
+// weight: at most 1, of the run's sums.
+static struct node read_node(const struct table *modules, const struct module_name *name, int side,
+                             double weight)
 {
     const struct cell *calls = table_cell(modules, name->row, MODULES_CALLS);
     struct node node = {.path = name->path, .parent_path = name->parent, .depth = name->depth};
     node.recorded[side] = name->recorded;
     node.has[side] = true;
     node.has_calls[side] = !calls->null;
-    node.calls[side] = calls->null ? 0 : (double)calls->i;
-    node.self_ns[side] = table_cell(modules, name->row, MODULES_SELF_OWNED_NS)->i;
+    node.calls[side] = calls->null ? 0 : (double)calls->i * weight;
+    node.self_ns[side] =
+        llround((double)table_cell(modules, name->row, MODULES_SELF_OWNED_NS)->i * weight);
     return node;
 }
 
 static bool read_side(const struct pair *pair, int side, struct tree *tree, struct err *err)
 {
     const struct compare_side *from = pair->sides[side]->side;
+    double fewest = (double)fewest_steps(from);
     for (size_t r = 0; r < from->run_count; r++) {
+        double weight = fewest / (double)step_count(&from->runs[r]);
         const struct table *modules = report_find(from->runs[r].rank, "modules");
         struct module_names names;
         if (!module_names_make(modules, pair->scratch, &names, err))
             return false;
         for (size_t i = 0; i < names.count; i++)
-            tree->nodes[tree->count++] = read_node(modules, &names.at[i], side);
+            tree->nodes[tree->count++] = read_node(modules, &names.at[i], side, weight);
     }
     return true;
 }
@@ -117,11 +134,9 @@ static bool share_side(const struct pair *pair, int side, struct tree *tree, str
 {
     const struct compare_pool *pool = pair->sides[side];
     int64_t *weights = arena_array(pair->scratch, 2 * tree->count + 1, sizeof *weights, err);
-    double steps = 0;
+    double steps = (double)fewest_steps(pool->side) * (double)pool->count;
     if (!weights)
         return false;
-    for (size_t i = 0; i < pool->count; i++)
-        steps += (double)step_count(pool->runs[i].from);
     for (size_t i = 0; i < tree->count; i++)
         weights[i] = tree->nodes[i].self_ns[side];
     if (!parts_share_out(busy_ns(pool), weights, weights + tree->count, tree->count, err))

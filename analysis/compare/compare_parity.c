@@ -208,10 +208,10 @@ static void rate_side(const struct pair *pair, int side, struct entry *entry)
 {
     const struct side_work *work = &entry->work[side];
     const struct compare_pool *pool = pair->sides[side];
-    if (work->calls <= 0 || work->events <= 0 || pool->steps <= 0)
+    if (work->calls <= 0 || work->events <= 0 || pool->weighed_steps <= 0)
         return;
     entry->calls[side] = (double)entry->events[side] * compare_pool_factor(pool) /
-                         (double)pool->steps * work->calls / work->events;
+                         (double)pool->weighed_steps * work->calls / work->events;
     if (work->is_known)
         entry->allowed_ns[side] = entry->calls[side] * work->roofline_ns / work->calls;
 }

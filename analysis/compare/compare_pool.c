@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the runs of a side and pools them: sums over the repeats, so that parts keep their sums.
+// Reads the runs of a side and pools them: sums over the repeats, so that parts keep their sums,
+// with as many steps of each, so that a run counts once however long it is.
 #include "analysis/compare/compare_pool.h"
 
 #include "analysis/report/tables.h"
 #include "analysis/report/trust.h"
 #include "ingest/base/orders.h"
+
+#include <math.h>
 #include <stdlib.h>
 
 #define MOST        PARTS_MOST_NS // ns or calls of one run
@@ -30,12 +33,10 @@ static bool read_total(struct pool_run *run, struct err *err)
     return true;
 }
 
-static bool check_sum(const struct table *table, unsigned column, struct err *err)
+static bool read_sum(const struct table *table, unsigned column, int64_t *sum, struct err *err)
 {
-    if (!table)
-        return true;
     int64_t left = MOST;
-    for (size_t i = 0; i < table->row_count; i++) {
+    for (size_t i = 0; table && i < table->row_count; i++) {
         int64_t value = table_cell(table, i, column)->i;
         if (value < 0 || value > left)
             return err_set(err, ERR_FORMAT, "%s of %s: found %lld, expected 0 to %lld in all",
@@ -43,6 +44,7 @@ static bool check_sum(const struct table *table, unsigned column, struct err *er
                            table->desc->name, (long long)value, (long long)MOST);
         left -= value;
     }
+    *sum = MOST - left;
     return true;
 }
 
@@ -60,9 +62,11 @@ static bool read_run(const struct compare_run *from, struct pool_run *run, struc
     run->median_ns = summary_i64(run, SUMMARY_STEP_MEDIAN_NS);
     run->ci_low_ns = summary_i64(run, SUMMARY_STEP_CI_LOW_NS);
     run->ci_high_ns = summary_i64(run, SUMMARY_STEP_CI_HIGH_NS);
-    return (read_total(run, err) && check_sum(run->parts, PARTS_OWNED_NS, err) &&
-            check_sum(run->parts, PARTS_CALLS, err) &&
-            check_sum(report_find(from->rank, "modules"), MODULES_SELF_OWNED_NS, err)) ||
+    int64_t checked_ns;
+    return (read_total(run, err) && read_sum(run->parts, PARTS_OWNED_NS, &checked_ns, err) &&
+            read_sum(run->parts, PARTS_CALLS, &run->calls, err) &&
+            read_sum(report_find(from->rank, "modules"), MODULES_SELF_OWNED_NS, &checked_ns,
+                     err)) ||
            err_wrap(err, "run %.*s", (int)from->id.len, from->id.at);
 }
 
@@ -115,16 +119,30 @@ static int64_t side_tokens(const struct compare_side *side)
 
 // --- figures ------------------------------------------------------------------------------------
 
+__extension__ typedef unsigned __int128 u128;
+
+// value x to / by, rounded, at most MOST.
+static int64_t scaled(int64_t value, int64_t to, u128 by)
+{
+    if (value <= 0 || to <= 0 || by == 0)
+        return 0;
+    u128 product = (u128)(uint64_t)value * (uint64_t)to;
+    u128 quotient = product / by + (product % by >= by - product % by);
+    return quotient > (u128)MOST ? MOST : (int64_t)quotient;
+}
+
 // total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
 static int64_t per(const struct compare_pool *pool, int64_t total, int64_t divisor)
 {
-    __extension__ typedef unsigned __int128 u128;
-    if (divisor <= 0 || total <= 0)
-        return 0;
-    u128 by = (u128)(uint64_t)divisor * (uint64_t)pool->scale.from;
-    u128 product = (u128)(uint64_t)total * (uint64_t)pool->scale.to;
-    u128 quotient = product / by + (product % by >= by - product % by);
-    return quotient > (u128)MOST ? MOST : (int64_t)quotient;
+    return divisor <= 0 ? 0
+                        : scaled(total, pool->scale.to,
+                                 (u128)(uint64_t)divisor * (uint64_t)pool->scale.from);
+}
+
+int64_t compare_pool_weighed(const struct compare_pool *pool, const struct pool_run *run,
+                             int64_t sum)
+{
+    return scaled(sum, pool->each_steps, (u128)(uint64_t)run->steps);
 }
 
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns)
@@ -153,19 +171,41 @@ static int64_t median_step(const struct compare_pool *pool)
     return count ? compare_pool_scaled(pool, compare_pool_median(medians, count)) : -1;
 }
 
-static bool work_out(struct compare_pool *pool, struct err *err)
+// The most steps of a run, or as many as leave every sum of a run within MOST.
+static int64_t common_steps(const struct compare_pool *pool)
 {
-    pool->step_ns = median_step(pool);
-    pool->mean_ns = per(pool, parts_window_ns(&pool->total), pool->steps);
-    return parts_share_out(pool->mean_ns, pool->total.bar_ns, pool->bar_ns, BAR_COUNT, err);
+    double most = 0, room = (double)MOST;
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct pool_run *run = &pool->runs[i];
+        double sum = (double)parts_window_ns(&run->total), calls = (double)run->calls;
+        most = fmax(most, (double)run->steps);
+        if (run->steps > 0)
+            room = fmin(room, (double)MOST / fmax(fmax(sum, calls), 1) * (double)run->steps);
+    }
+    return (int64_t)fmin(most, room);
 }
 
-static void add_run(struct compare_pool *pool, const struct pool_run *run)
+static bool work_out(struct compare_pool *pool, struct err *err)
 {
-    for (int b = 0; b < BAR_COUNT; b++)
-        pool->total.bar_ns[b] += run->total.bar_ns[b];
-    pool->steps += run->steps;
-    pool->no_steps &= trust_count(run->from->rank, "no_steps") > 0;
+    struct parts sum = {0};
+    for (size_t i = 0; i < pool->count; i++)
+        for (int b = 0; b < BAR_COUNT; b++)
+            sum.bar_ns[b] +=
+                compare_pool_weighed(pool, &pool->runs[i], pool->runs[i].total.bar_ns[b]);
+    pool->step_ns = median_step(pool);
+    pool->mean_ns = per(pool, parts_window_ns(&sum), pool->weighed_steps);
+    return parts_share_out(pool->mean_ns, sum.bar_ns, pool->bar_ns, BAR_COUNT, err);
+}
+
+static void count_steps(struct compare_pool *pool)
+{
+    pool->each_steps = common_steps(pool);
+    for (size_t i = 0; i < pool->count; i++) {
+        const struct pool_run *run = &pool->runs[i];
+        pool->steps += run->steps;
+        pool->weighed_steps += run->steps > 0 ? pool->each_steps : 0;
+        pool->no_steps &= trust_count(run->from->rank, "no_steps") > 0;
+    }
 }
 
 bool compare_pool_make(const struct compare_side *side, struct arena *arena,
@@ -176,11 +216,10 @@ bool compare_pool_make(const struct compare_side *side, struct arena *arena,
     pool->runs = arena_array(arena, pool->count, sizeof *pool->runs, err);
     if (!pool->runs)
         return false;
-    for (size_t i = 0; i < pool->count; i++) {
+    for (size_t i = 0; i < pool->count; i++)
         if (!read_run(&side->runs[i], &pool->runs[i], err))
             return false;
-        add_run(pool, &pool->runs[i]);
-    }
+    count_steps(pool);
     pool->tokens = side_tokens(side);
     return work_out(pool, err);
 }

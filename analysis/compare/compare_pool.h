@@ -13,6 +13,7 @@ struct pool_run {
     const struct compare_run *from;
     const struct table *parts;     // NULL without
     struct parts total;            // over the steady steps
+    int64_t calls;                 // over the steady steps
     int64_t steps;                 // steady ones
     int64_t median_ns;             // -1 without steps
     int64_t ci_low_ns, ci_high_ns; // -1 without
@@ -27,13 +28,14 @@ struct compare_pool {
     const struct compare_side *side;
     struct pool_run *runs;
     size_t count;
-    struct parts total; // over the steady steps of all runs
-    int64_t steps;
+    int64_t steps;             // steady ones of all runs
+    int64_t each_steps;        // that each run counts as: the most of a run
+    int64_t weighed_steps;     // of all runs together, if each has that many
     bool no_steps;             // none is marked: all that its runs recorded counts as one
     int64_t tokens;            // per step; 0 if unknown or different between runs
     struct pool_scale scale;   // of the figures below
     int64_t step_ns;           // lower median of the runs' medians, -1 without steps
-    int64_t mean_ns;           // over all steps
+    int64_t mean_ns;           // of the runs' mean steps
     int64_t bar_ns[BAR_COUNT]; // per step; sum to mean_ns exactly
 };
 
@@ -46,7 +48,12 @@ MUST_CHECK bool compare_pool_make(const struct compare_side *side, struct arena 
 MUST_CHECK bool compare_pool_scale(const struct compare_pool *base, struct compare_pool *cand,
                                    struct err *err);
 
-// Same for one value; -1 stays.
+// A sum over a run's steady steps as it would be with each_steps of them: so all runs of a side
+// weigh the same. Unchanged where all have as many.
+int64_t compare_pool_weighed(const struct compare_pool *pool, const struct pool_run *run,
+                             int64_t sum);
+
+// Scales one time like the figures of a step; -1 stays.
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns);
 
 // The factor by which times are multiplied.

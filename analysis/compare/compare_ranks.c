@@ -12,9 +12,8 @@
 struct rank {
     int64_t rank;
     int64_t step_ns;             // lower median of the runs' medians, -1 without steps
-    int64_t steps;               // steady ones
-    double lateness_ns, wait_ns; // sums over them
-    bool has_lateness, has_wait;
+    double lateness_ns, wait_ns; // per step, sums over the runs that have them
+    size_t lateness_runs, wait_runs;
 };
 
 struct ranks {
@@ -39,12 +38,11 @@ static int64_t bounded(int64_t value)
 static struct rank read_rank(const struct table *table, size_t row)
 {
     struct rank rank = {.rank = table_cell(table, row, RUN_RANKS_RANK)->i,
-                        .step_ns = bounded(table_i64(table, row, RUN_RANKS_STEP_MEDIAN_NS, -1)),
-                        .steps = bounded(table_i64(table, row, RUN_RANKS_STEADY_STEPS, 0))};
-    rank.lateness_ns = (double)table_i64(table, row, RUN_RANKS_LATENESS_NS, 0) * (double)rank.steps;
-    rank.wait_ns = (double)table_i64(table, row, RUN_RANKS_EXPOSED_WAIT_NS, 0) * (double)rank.steps;
-    rank.has_lateness = !table_cell(table, row, RUN_RANKS_LATENESS_NS)->null;
-    rank.has_wait = !table_cell(table, row, RUN_RANKS_EXPOSED_WAIT_NS)->null;
+                        .step_ns = bounded(table_i64(table, row, RUN_RANKS_STEP_MEDIAN_NS, -1))};
+    rank.lateness_ns = (double)table_i64(table, row, RUN_RANKS_LATENESS_NS, 0);
+    rank.wait_ns = (double)table_i64(table, row, RUN_RANKS_EXPOSED_WAIT_NS, 0);
+    rank.lateness_runs = !table_cell(table, row, RUN_RANKS_LATENESS_NS)->null;
+    rank.wait_runs = !table_cell(table, row, RUN_RANKS_EXPOSED_WAIT_NS)->null;
     return rank;
 }
 
@@ -55,11 +53,10 @@ static struct rank join_runs(const struct rank *runs, size_t count)
     size_t without = 0;
     for (size_t i = 0; i < count; i++) {
         without += runs[i].step_ns < 0;
-        joined.steps += runs[i].steps;
         joined.lateness_ns += runs[i].lateness_ns;
         joined.wait_ns += runs[i].wait_ns;
-        joined.has_lateness |= runs[i].has_lateness;
-        joined.has_wait |= runs[i].has_wait;
+        joined.lateness_runs += runs[i].lateness_runs;
+        joined.wait_runs += runs[i].wait_runs;
     }
     if (without < count)
         joined.step_ns = runs[without + (count - without - 1) / 2].step_ns;
@@ -92,13 +89,12 @@ static bool read_side(const struct compare_pool *pool, struct arena *arena, stru
     return true;
 }
 
-// Null where the sum is NaN.
-static void add_per_step(struct row *row, unsigned column, const struct compare_pool *pool,
-                         double total_ns, int64_t steps)
+// The mean of the runs; null without any.
+static void add_mean(struct row *row, unsigned column, const struct compare_pool *pool,
+                     double sum_ns, size_t runs)
 {
-    bool known = !isnan(total_ns) && steps > 0;
-    double ns = known ? total_ns / (double)steps * compare_pool_factor(pool) : 0;
-    row_i64_if(row, column, known, llround(fmin(fmax(ns, -(double)MOST_NS), (double)MOST_NS)));
+    double ns = runs ? sum_ns / (double)runs * compare_pool_factor(pool) : 0;
+    row_i64_if(row, column, runs, llround(fmin(fmax(ns, -(double)MOST_NS), (double)MOST_NS)));
 }
 
 static void add_steps(struct row *row, int64_t base_ns, int64_t cand_ns)
@@ -121,10 +117,10 @@ static bool add_rank(const struct pair *pair, const struct rank *base, const str
     for (int side = 0; side < SIDES; side++) {
         const struct compare_pool *pool = pair->sides[side];
         const struct rank *rank = ranks[side];
-        add_per_step(&row, COMPARE_RANKS_BASE_LATENESS_NS + side, pool,
-                     rank->has_lateness ? rank->lateness_ns : NAN, rank->steps);
-        add_per_step(&row, COMPARE_RANKS_BASE_EXPOSED_WAIT_NS + side, pool,
-                     rank->has_wait ? rank->wait_ns : NAN, rank->steps);
+        add_mean(&row, COMPARE_RANKS_BASE_LATENESS_NS + side, pool, rank->lateness_ns,
+                 rank->lateness_runs);
+        add_mean(&row, COMPARE_RANKS_BASE_EXPOSED_WAIT_NS + side, pool, rank->wait_ns,
+                 rank->wait_runs);
     }
     return row_end(&row, pair->report, err);
 }

@@ -27,7 +27,7 @@ struct waterfall_effects waterfall_split(const int64_t ns[SIDES], const double c
 
 static double per_step(const struct compare_pool *pool)
 {
-    return pool->steps ? compare_pool_factor(pool) / (double)pool->steps : 0;
+    return pool->weighed_steps ? compare_pool_factor(pool) / (double)pool->weighed_steps : 0;
 }
 
 static void count_matched(const struct fall *fall, double matched[RUNG_COUNT])
@@ -138,8 +138,8 @@ static void add_times(struct row *row, const struct fall_node *node, const struc
     struct waterfall_effects effects = waterfall_split(node->ns, calls);
     row_i64(row, COMPARE_WATERFALL_BASE_TOTAL_NS, node->total_ns[BASE]);
     row_i64(row, COMPARE_WATERFALL_CAND_TOTAL_NS, node->total_ns[CAND]);
-    row_i64(row, COMPARE_WATERFALL_BASE_STEPS, pair->sides[BASE]->steps);
-    row_i64(row, COMPARE_WATERFALL_CAND_STEPS, pair->sides[CAND]->steps);
+    row_i64(row, COMPARE_WATERFALL_BASE_STEPS, pair->sides[BASE]->weighed_steps);
+    row_i64(row, COMPARE_WATERFALL_CAND_STEPS, pair->sides[CAND]->weighed_steps);
     row_i64(row, COMPARE_WATERFALL_BASE_NS, node->ns[BASE]);
     row_i64(row, COMPARE_WATERFALL_CAND_NS, node->ns[CAND]);
     row_i64(row, COMPARE_WATERFALL_DELTA_NS, node->ns[CAND] - node->ns[BASE]);

@@ -11,7 +11,9 @@
 // One run being read.
 struct reader {
     struct fall *fall;
-    const struct table *parts;
+    const struct compare_pool *pool;
+    const struct pool_run *from;
+    const struct table *parts; // its own
     struct module_names modules;
     bool with_types;
     int side;
@@ -75,8 +77,8 @@ static bool add_reading(struct reader *reader, const struct leaf *names, int64_t
         fall->leaves[fall->leaf_count++] = *names;
     struct leaf *leaf = &fall->leaves[index];
     leaf->has[reader->side] = true;
-    leaf->ns[reader->side] += ns;
-    leaf->calls[reader->side] += calls;
+    leaf->ns[reader->side] += compare_pool_weighed(reader->pool, reader->from, ns);
+    leaf->calls[reader->side] += compare_pool_weighed(reader->pool, reader->from, calls);
     fall->readings[fall->reading_count++] = (struct reading){index, reader->run, ns};
     return true;
 }
@@ -112,6 +114,7 @@ static bool read_run(struct reader *reader, const struct pool_run *run, struct e
     if (!module_names_make(report_find(run->from->rank, "modules"), reader->fall->pair->scratch,
                            &reader->modules, err))
         return false;
+    reader->from = run;
     reader->parts = run->parts;
     for (size_t i = 0; run->parts && i < run->parts->row_count; i++)
         if (!read_row(reader, i, err))
@@ -155,9 +158,11 @@ bool waterfall_read(struct fall *fall, struct err *err)
         return false;
     struct reader reader = {.fall = fall};
     reader.with_types = all_have_types(pair->sides[BASE]) && all_have_types(pair->sides[CAND]);
-    for (reader.side = 0; reader.side < SIDES; reader.side++)
-        for (size_t i = 0; i < pair->sides[reader.side]->count; i++, reader.run++)
-            if (!read_run(&reader, &pair->sides[reader.side]->runs[i], err))
+    for (reader.side = 0; reader.side < SIDES; reader.side++) {
+        reader.pool = pair->sides[reader.side];
+        for (size_t i = 0; i < reader.pool->count; i++, reader.run++)
+            if (!read_run(&reader, &reader.pool->runs[i], err))
                 return false;
+    }
     return true;
 }

@@ -9,7 +9,8 @@
 
 enum level { LEVEL_BAR, LEVEL_CATEGORY, LEVEL_OP, LEVEL_SHAPE, LEVEL_KERNEL, LEVEL_COUNT };
 
-// One kernel of one operator, shape and module, summed over the runs of each side.
+// One kernel of one operator, shape and module, summed over the runs of each side, which weigh the
+// same.
 struct leaf {
     uint32_t bar, shape; // shape: 0 none, else 1 + index into the pairs of (dims, types)
     str_id category, op, module, kernel;
@@ -20,7 +21,7 @@ struct leaf {
     uint32_t node;              // on the level of kernels
 };
 
-// A row of a run's parts: its time in that run.
+// A row of a run's parts: its time in that run, as measured.
 struct reading {
     uint32_t leaf, run; // the base's runs first, then the candidate's
     int64_t ns;
