@@ -12,16 +12,22 @@ struct compare_setting {
     struct str key, value;
 };
 
+// Which rank represents a run, and of how many (compare_rank.h). number is -1 without results.
+struct compare_rank {
+    int64_t number, ranks;
+};
+
 // One run of a side.
 struct compare_run {
     struct str id, name;
     const struct report *run;           // has compare_run_tables
     const struct report *rank;          // of the rank that represents it: compare_rank_tables
+    struct compare_rank which;          // that rank
     const struct compare_setting *meta; // entered by people; overrides the trace
     size_t meta_count;
 };
 
-// Repeats of one measurement. Figures pool them: totals and steps are sums over the repeats.
+// Repeats of one measurement, which weigh the same in all figures.
 struct compare_side {
     const struct compare_run *runs;
     size_t run_count;

@@ -132,12 +132,14 @@ static bool read_sides(struct file_side sides[2], char *const *operands,
                                                              .cores = &cores},
                                                 .job_memory_bytes = chosen->job_memory_bytes,
                                                 .progress = &progress},
-                                    .slowest = strcmp(chosen->rank, "slowest") == 0};
+                                    .slowest = strcmp(chosen->rank, "slowest") == 0,
+                                    .base_rank = -1};
     const int64_t tokens[2] = {chosen->base_tokens, chosen->cand_tokens};
     for (int i = 0; i < 2; i++) {
         how.tokens_per_step = how.reading.analysis.tokens_per_step = tokens[i];
         if (!file_side_read(&sides[i], operands[i], &how, arena, err))
             return false;
+        how.base_rank = sides[0].runs[0].which.number;
     }
     return true;
 }

@@ -2,6 +2,7 @@
 // Finds the files of each run of a side and reads them, one run after another.
 #include "server/cli/file_sides.h"
 
+#include "analysis/compare/compare_rank.h"
 #include "analysis/report/tables.h"
 #include "server/compare/contributors.h"
 #include "server/store/rank_name.h"
@@ -103,21 +104,16 @@ bool file_side_paths(const char *operand, struct file_paths *paths, struct err *
 
 // --- reading ------------------------------------------------------------------------------------
 
-// The index of the rank that represents the run among its files.
-static size_t index_of_rank(const struct rank_files *files, bool slowest)
+static size_t index_of_rank(const struct rank_files *files, int64_t rank)
 {
-    const struct table *summary = report_find(&files->report, "summary");
-    unsigned column = slowest ? RUN_SUMMARY_SLOWEST_RANK : RUN_SUMMARY_HEADLINE_RANK;
-    if (!summary || !summary->row_count || table_cell(summary, 0, column)->null)
-        return 0;
     for (size_t i = 0; i < files->count; i++)
-        if (files->at[i].rank == table_cell(summary, 0, column)->i)
+        if (files->at[i].rank == rank)
             return i;
     return 0;
 }
 
 static bool read_run(struct file_run *run, const struct file_side_options *options,
-                     const struct file_paths *paths, struct err *err)
+                     int64_t base_rank, const struct file_paths *paths, struct err *err)
 {
     if (!rank_files_read(&run->files, paths->at, paths->count, &options->reading, err))
         return false;
@@ -125,7 +121,8 @@ static bool read_run(struct file_run *run, const struct file_side_options *optio
         *err = run->files.unread; // already reported: the message is empty
         return false;
     }
-    size_t index = index_of_rank(&run->files, options->slowest);
+    run->which = compare_rank_of(&run->files.report, options->slowest, base_rank);
+    size_t index = index_of_rank(&run->files, run->which.number);
     rank_files_keep_only(&run->files, index);
     run->rank.arena = &run->arena;
     return rank_files_load(&run->files, index, compare_rank_tables, &run->rank, err);
@@ -161,7 +158,10 @@ static bool add_run(struct file_side *side, const char *operand,
     struct file_run *run = &side->runs[side->count++];
     run->name = operand;
     arena_init(&run->arena, NULL);
-    return file_side_paths(operand, &paths, err) && read_run(run, options, &paths, err);
+    int64_t base_rank = options->base_rank;
+    if (base_rank < 0 && side->count > 1)
+        base_rank = side->runs[0].which.number;
+    return file_side_paths(operand, &paths, err) && read_run(run, options, base_rank, &paths, err);
 }
 
 static bool exists(const char *path)
@@ -213,6 +213,7 @@ static bool make_side(struct file_side *side, const struct file_side_options *op
                                        .name = str_of(run->name),
                                        .run = &run->files.report,
                                        .rank = &run->rank,
+                                       .which = run->which,
                                        .meta = meta,
                                        .meta_count = options->tokens_per_step > 0};
     }

@@ -21,7 +21,8 @@ MUST_CHECK bool file_side_paths(const char *operand, struct file_paths *paths, s
 struct file_run {
     const char *name; // as given
     struct rank_files files;
-    struct report rank; // of the headline rank
+    struct report rank; // of the rank that represents it
+    struct compare_rank which;
     struct arena arena; // of that report
 };
 
@@ -35,6 +36,7 @@ struct file_side {
 struct file_side_options {
     struct rank_files_options reading;
     bool slowest;            // the slowest rank represents a run
+    int64_t base_rank;       // that represents the base's first run, -1 to read that
     int64_t tokens_per_step; // of each run, 0: not known
 };
 

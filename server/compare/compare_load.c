@@ -5,6 +5,7 @@
 // and some readers are slow.
 #include "server/compare/compare_sides.h"
 
+#include "analysis/compare/compare_rank.h"
 #include "analysis/report/tables.h"
 #include "server/api/api_parts.h"
 
@@ -23,31 +24,12 @@ static bool refuse_unanalyzed(struct response *response, const struct run *run, 
                            (int)run->id.len, run->id.at);
 }
 
-static int64_t rank_of(const struct table *summary, bool slowest)
-{
-    if (!summary || !summary->row_count)
-        return -1;
-    const struct cell *rank =
-        table_cell(summary, 0, slowest ? RUN_SUMMARY_SLOWEST_RANK : RUN_SUMMARY_HEADLINE_RANK);
-    return rank->null ? table_cell(summary, 0, RUN_SUMMARY_HEADLINE_RANK)->i : rank->i;
-}
-
-bool compare_sides_rank(const struct request *request, const struct compared *compared,
-                        const struct run *run, int64_t *rank, struct err *err)
-{
-    struct table_page page;
-    struct table_query query = {.limit = 1};
-    if (!api_read_run_table(request, run, &table_run_summary, &query, &page, err))
-        return false;
-    *rank = rank_of(&page.table, compared->options.slowest);
-    return true;
-}
-
 // One request's comparison while its runs are loaded.
 struct loading {
     struct request *request;
     struct response *response;
     bool slowest, settings_only;
+    int64_t base_rank;   // that represents the base's first run, -1 until it is loaded
     struct arena tables; // of the runs: freed as soon as they are compared
 };
 
@@ -100,7 +82,9 @@ static bool load_run(struct loading *loading, const struct run *run, struct comp
         !store_load_run_tables(request->services->intake->store, run->id, compare_run_tables,
                                reports, err))
         return false;
-    int64_t rank = rank_of(report_find(reports, table_run_summary.name), loading->slowest);
+    loaded->which = compare_rank_of(reports, loading->slowest, loading->base_rank);
+    int64_t rank = loaded->which.number;
+    loading->base_rank = loading->base_rank < 0 ? rank : loading->base_rank;
     if (rank < 0 && loading->settings_only && run->evidence > 0)
         return true;
     return rank < 0 ? refuse_unanalyzed(loading->response, run, err)
@@ -142,6 +126,7 @@ bool compare_sides_analyze(struct request *request, struct response *response,
     struct loading loading = {.request = request,
                               .response = response,
                               .slowest = compared->options.slowest,
+                              .base_rank = -1,
                               .settings_only = compared->settings_only};
     *comparison = (struct comparison){.report = {.arena = request->arena}};
     arena_init(&loading.tables, NULL);

@@ -131,13 +131,11 @@ static bool read_steps(const struct request *request, const struct run *run, int
     return value && api_read_run_table(request, run, &table_run_steps, &query, page, err);
 }
 
-static bool run_steps_json(const struct request *request, const struct compared *compared,
-                           const struct run *run, struct buf *out, struct err *err)
+static bool run_steps_json(const struct request *request, const struct run *run, int64_t rank,
+                           struct buf *out, struct err *err)
 {
-    int64_t rank;
     struct table_page page;
-    if (!compare_sides_rank(request, compared, run, &rank, err) ||
-        !read_steps(request, run, rank, &page, err))
+    if (!read_steps(request, run, rank, &page, err))
         return false;
     buf_putc(out, '[');
     for (size_t row = 0; row < page.table.row_count; row++) {
@@ -148,16 +146,15 @@ static bool run_steps_json(const struct request *request, const struct compared 
     return true;
 }
 
-static bool side_json(const struct request *request, const struct compared *compared, size_t index,
-                      struct buf *out, struct err *err)
+static bool side_json(const struct request *request, const struct compared_side *side,
+                      const struct compare_side *loaded, struct buf *out, struct err *err)
 {
-    const struct compared_side *side = &compared->sides[index];
     if (!runs_json(request, side, out, err))
         return false;
     buf_puts(out, ",\"steps\":[");
     for (size_t i = 0; i < side->count; i++) {
         buf_puts(out, i ? "," : "");
-        if (!run_steps_json(request, compared, &side->runs[i], out, err))
+        if (!run_steps_json(request, &side->runs[i], loaded->runs[i].which.number, out, err))
             return false;
     }
     buf_putc(out, ']');
@@ -192,10 +189,11 @@ static void rows_json(const struct report *report, const struct table_desc *desc
 }
 
 static bool candidate_json(const struct request *request, const struct compared *compared,
-                           size_t index, const struct report *report, struct buf *out,
+                           size_t index, const struct comparison *comparison, struct buf *out,
                            struct err *err)
 {
-    if (!side_json(request, compared, index, out, err))
+    const struct report *report = &comparison->report;
+    if (!side_json(request, &compared->sides[index], &comparison->sides[index], out, err))
         return false;
     buf_puts(out, ",\"summary\":");
     summary_json(report, (int64_t)index, out);
@@ -208,12 +206,12 @@ static bool candidate_json(const struct request *request, const struct compared 
 }
 
 static bool reply_json(struct request *request, struct response *response,
-                       const struct compared *compared, const struct report *report,
+                       const struct compared *compared, const struct comparison *comparison,
                        struct err *err)
 {
     struct buf *out = &response->body;
     buf_puts(out, "{\"base\":");
-    if (!side_json(request, compared, 0, out, err))
+    if (!side_json(request, &compared->sides[0], &comparison->sides[0], out, err))
         return false;
     buf_puts(out, ",\"note\":");
     if (compared->base_note)
@@ -223,7 +221,7 @@ static bool reply_json(struct request *request, struct response *response,
     buf_puts(out, "},\"candidates\":[");
     for (size_t i = 1; i < compared->side_count; i++) {
         buf_puts(out, i > 1 ? "," : "");
-        if (!candidate_json(request, compared, i, report, out, err))
+        if (!candidate_json(request, compared, i, comparison, out, err))
             return false;
     }
     buf_puts(out, "],\"thresholds\":");
@@ -248,6 +246,6 @@ bool compare_get(struct request *request, struct response *response, struct err 
     if (!compare_sides_analyze(request, response, &asked.compared, &comparison, err))
         return false;
     return asked.table.export == &export_json
-               ? reply_json(request, response, &asked.compared, &comparison.report, err)
+               ? reply_json(request, response, &asked.compared, &comparison, err)
                : reply_table(request, response, &asked, &comparison.report, err);
 }

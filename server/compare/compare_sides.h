@@ -72,8 +72,4 @@ MUST_CHECK bool compare_sides_analyze(struct request *request, struct response *
                                       const struct compared *compared,
                                       struct comparison *comparison, struct err *err);
 
-// The rank whose figures represent a run here: its headline rank, or the slowest. -1 none.
-MUST_CHECK bool compare_sides_rank(const struct request *request, const struct compared *compared,
-                                   const struct run *run, int64_t *rank, struct err *err);
-
 #endif

@@ -2,6 +2,7 @@
 // Words for a gate's decision. The figures come from the comparison's row.
 #include "server/compare/gate.h"
 
+#include "analysis/compare/compare_rank.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 
@@ -438,6 +439,13 @@ static void put_unmarked(const struct gate_question *question, struct buf *out)
                    base ? "base" : "candidate");
 }
 
+static void put_ranks(const struct gate_question *question, struct buf *out)
+{
+    struct words words = {.len = 0};
+    compare_rank_say(question->pair.base, question->pair.side, &words);
+    buf_add_str(out, words_str(&words));
+}
+
 // For reading the gate again after the next run.
 static void put_anytime(const struct gate_question *question, const struct gate_answer *answer,
                         struct buf *out)
@@ -559,8 +567,10 @@ static bool put_lines(const struct gate_question *question, struct arena *arena,
     int64_t row = contributors_summary_row(&question->pair, &summary);
     if (row >= 0)
         put_work(summary, (size_t)row, line);
-    if (answer->has_steps)
+    if (answer->has_steps) {
         put_unmarked(question, line);
+        put_ranks(question, line);
+    }
     put_anytime(question, answer, line);
     put_settings(question, arena, line);
     put_advice(question, answer, arena, line);

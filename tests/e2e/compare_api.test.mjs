@@ -136,6 +136,28 @@ test("a series against one of its runs is the others", async () => {
   assert.deepEqual(names((await server.get("/compare?base=tiny-0&cand=tiny-0")).base), ["tiny-0"]);
 });
 
+test("the same rank is compared on both sides, and texts say which", async () => {
+  for (const seed of ["11", "15"]) {
+    const job = await generate(["--seed", seed, "--ranks", "3", "--steps", "8", "--layers", "2",
+      "--straggler", "1=110", "--run-noise", "0.3", "--noise", "1.5"]);
+    await server.analyzed(`chance-${seed}`, job.files);
+  }
+  const headline = async (run) => (await server.get(`/runs/${run}/summary`)).summary.headline_rank;
+  const [first, second] = [await headline("chance-11"), await headline("chance-15")];
+  assert.notEqual(first, second, "chance chose the straggler once");
+  const query = "base=chance-11&cand=chance-15";
+  const { base, candidates: [{ summary, steps }] } = await server.get(`/compare?${query}`);
+  assert.match(summary.verdict_text, new RegExp(`; on rank ${first} of both sides;`));
+  const { items } = await server.get(`/compare/waterfall?${query}&limit=all`);
+  const most = Math.max(...items.map(({ delta_ns }) => Math.abs(delta_ns)));
+  assert.ok(most < 1e5, `nothing changed, but a part differs by ${most} ns`);
+  const { items: own } = await server.get(`/runs/chance-15/steps?rank=${first}&steady=true`);
+  assert.deepEqual(steps, [own.map(({ window_ns }) => window_ns)]);
+  assert.equal(base.steps.length, 1);
+  const { json } = await api(`/compare/gate?${query}`);
+  assert.match(json.lines[2], new RegExp(`; on rank ${first} of both sides;`));
+});
+
 const REFUSED = [
   ["base=main@1", 400, /no cand=RUN/],
   ["cand=main@1", 400, /no base=RUN/],

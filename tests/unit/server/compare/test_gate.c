@@ -188,6 +188,21 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
     tear_down(&f);
 }
 
+static void ranks_that_represent_the_sides_are_named(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, regression);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 4; i++)
+            f.runs[side][i].which = (struct compare_rank){side, 8};
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    assert_non_null(strstr(f.answer.lines[2], "; on rank 0 of the base and rank 1 of the candid"));
+    tear_down(&f);
+}
+
 static void a_change_within_the_limit_passes(void **state)
 {
     (void)state;
@@ -527,6 +542,7 @@ int main(void)
         cmocka_unit_test(figures_from_two_sources_are_not_compared),
         cmocka_unit_test(which_runs_of_a_series_are_the_base_is_said),
         cmocka_unit_test(a_regression_fails_with_its_parts_and_its_evidence),
+        cmocka_unit_test(ranks_that_represent_the_sides_are_named),
         cmocka_unit_test(a_change_within_the_limit_passes),
         cmocka_unit_test(one_run_per_side_is_undecided_and_says_what_to_upload),
         cmocka_unit_test(the_history_of_the_series_is_evidence_of_a_single_run),
