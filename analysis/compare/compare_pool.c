@@ -119,30 +119,28 @@ static int64_t side_tokens(const struct compare_side *side)
 
 // --- figures ------------------------------------------------------------------------------------
 
-__extension__ typedef unsigned __int128 u128;
-
-// value x to / by, rounded, at most MOST.
-static int64_t scaled(int64_t value, int64_t to, u128 by)
+// value x to / (by x and_by), rounded, at most MOST; 0 if a factor is.
+static int64_t scaled(int64_t value, int64_t to, int64_t by, int64_t and_by)
 {
-    if (value <= 0 || to <= 0 || by == 0)
+    __extension__ typedef unsigned __int128 u128;
+    if (value <= 0 || to <= 0 || by <= 0)
         return 0;
+    u128 divisor = (u128)(uint64_t)by * (uint64_t)and_by;
     u128 product = (u128)(uint64_t)value * (uint64_t)to;
-    u128 quotient = product / by + (product % by >= by - product % by);
+    u128 quotient = product / divisor + (product % divisor >= divisor - product % divisor);
     return quotient > (u128)MOST ? MOST : (int64_t)quotient;
 }
 
 // total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
 static int64_t per(const struct compare_pool *pool, int64_t total, int64_t divisor)
 {
-    return divisor <= 0 ? 0
-                        : scaled(total, pool->scale.to,
-                                 (u128)(uint64_t)divisor * (uint64_t)pool->scale.from);
+    return scaled(total, pool->scale.to, divisor, pool->scale.from);
 }
 
 int64_t compare_pool_weighed(const struct compare_pool *pool, const struct pool_run *run,
                              int64_t sum)
 {
-    return scaled(sum, pool->each_steps, (u128)(uint64_t)run->steps);
+    return scaled(sum, pool->each_steps, run->steps, 1);
 }
 
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns)
