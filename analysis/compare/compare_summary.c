@@ -100,16 +100,28 @@ static void say_coverage(struct words *words, const struct compare_work *work)
 static void say_steps(struct words *words, const struct pair *pair)
 {
     int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
-    double share = base_ns ? fabs((double)(cand_ns - base_ns)) / (double)base_ns : 0;
     bool by_step = *pair_per_step(pair);
-    words_say(words, "the candidate's %s %s%s%s, the base's %s: %.1f %% %s",
+    words_say(words, "the candidate's %s %s%s%s, the base's %s",
               by_step ? "median step is" : "recording takes", time_text(cand_ns).text,
               pair->options->slowest ? " on the slowest rank" : "",
-              pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text,
-              100 * share,
-              cand_ns < base_ns   ? "shorter"
-              : cand_ns > base_ns ? "longer"
-                                  : "apart");
+              pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text);
+}
+
+// Of repeats the shift, which may go the other way than the medians of both sides: it is what the
+// verdict is about.
+static void say_difference(struct words *words, const struct pair *pair)
+{
+    const struct judgement *judged = &pair->judged;
+    int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
+    bool repeats = judged->base_runs > 1 || judged->cand_runs > 1;
+    double share = base_ns ? (double)(cand_ns - base_ns) / (double)base_ns : 0;
+    if (repeats)
+        share = judged->shift_share;
+    words_say(words, "%s%.1f %% %s", repeats ? "; over all pairs of runs " : ": ",
+              100 * fabs(share),
+              share < 0   ? "shorter"
+              : share > 0 ? "longer"
+                          : "apart");
 }
 
 // A step against all that the other side recorded is hardly what was asked for.
@@ -270,6 +282,7 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     if (known) {
         say_work(&words, pair, &work);
         say_steps(&words, pair);
+        say_difference(&words, pair);
         say_unmarked(&words, (const struct compare_pool *[]){base, cand});
         compare_rank_say(base->side, cand->side, &words);
         say_verdict(&words, pair);

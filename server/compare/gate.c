@@ -221,6 +221,15 @@ static void put_signed_time(struct buf *out, int64_t ns)
     buf_printf(out, "%s%s", ns > 0 ? "+" : "", time_text(ns).text);
 }
 
+// Of repeats the medians are no evidence of the direction: the shift is that of all pairs of runs.
+static void put_times(const struct judgement *judgement, struct buf *out)
+{
+    bool repeats = judgement->base_runs > 1 || judgement->cand_runs > 1;
+    buf_printf(out, repeats ? " over all pairs of runs (medians %s and %s)" : " (%s against %s)",
+               time_text(llround(judgement->cand_ns)).text,
+               time_text(llround(judgement->base_ns)).text);
+}
+
 // "a step of pr takes 4.1 % longer than one of main (533 ms against 512 ms)", of recordings without
 // steps "the recording of pr takes 4.1 % longer than that of main (...)"
 static void put_shift(const struct gate_question *question, const struct judgement *judgement,
@@ -235,12 +244,12 @@ static void put_shift(const struct gate_question *question, const struct judgeme
                whole ? "the recording" : "a step", cand);
     if (fabs(share) > 0)
         put_percent(out, fabs(share));
-    buf_printf(out, "%s than %s of %s (%s against %s)",
+    buf_printf(out, "%s than %s of %s",
                share > 0   ? " longer"
                : share < 0 ? " less"
                            : "no longer",
-               whole ? "that" : "one", base, time_text(llround(judgement->cand_ns)).text,
-               time_text(llround(judgement->base_ns)).text);
+               whole ? "that" : "one", base);
+    put_times(judgement, out);
 }
 
 static void put_interval(const struct gate_question *question, const struct gate_answer *answer,

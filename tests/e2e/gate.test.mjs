@@ -101,7 +101,7 @@ test("a regression is refused with 409, by its operator, with its evidence", asy
   assert_gate(reply, 409, "fail");
   const [verdict, why, evidence] = reply.json.lines;
   assert.match(verdict, /^fail: a step of slow@1 and 4 more runs takes [\d.]+ % longer than /);
-  assert.match(verdict, / than one of main@1 and 4 more runs \([\d.]+ ms against [\d.]+ ms\)/);
+  assert.match(verdict, / than one of main@1 and 4 more runs over all pairs of runs \(medians /);
   assert.match(verdict, /; the limit is \+3.0 %$/);
   assert.match(why, /^why: aten::mm \+[\d.]+ ms \(\d+ % of the mean step's \+[\d.]+ ms\)/);
   assert.match(evidence, /^evidence: 5 runs per side, exact Mann-Whitney p = 0.0079/);

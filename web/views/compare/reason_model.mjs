@@ -16,13 +16,13 @@ const has = (value) => value !== null && value !== undefined;
  * @param {any[]} reasons rows of compare_reasons @param {any} summary of the comparison
  * @returns {{key: string, gross_ns: number, rows: any[]}[]}
  */
-export function reason_sides(reasons, { relevant_from_ns, delta_ns }) {
+export function reason_sides(reasons, { relevant_from_ns, shift_ns, delta_ns }) {
   const relevant = reasons.filter((row) => Math.abs(row.delta_ns) >= (relevant_from_ns ?? 0));
   const side = (key, rows) =>
     ({ key, gross_ns: rows[0]?.gross_ns ?? 0, rows: rows.slice(0, MOST) });
   const gains = side("gains", relevant.filter((row) => row.delta_ns < 0));
   const losses = side("losses", relevant.filter((row) => row.delta_ns > 0));
-  const sides = delta_ns > 0 ? [losses, gains] : [gains, losses];
+  const sides = (shift_ns ?? delta_ns) > 0 ? [losses, gains] : [gains, losses];
   return sides.filter(({ rows }) => rows.length > 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of one side weigh the same, however many steps each has.
+// Runs of one side weigh the same, however many steps each has; what is said of several runs.
 #include "tests/named_cell.h"
 #include "tests/unit/compare_hand.h"
 
@@ -99,6 +99,29 @@ static void other_tables_weigh_runs_alike(void **state)
     bench_end(&bench);
 }
 
+// The medians of the sides and the shift over pairs of runs go different ways.
+static void of_repeats_the_shift_is_said(void **state)
+{
+    (void)state;
+    static const int64_t steps_ns[2][4] = {{12500000, 12900000, 12910000, 12920000},
+                                           {12600000, 12700000, 13500000, 13600000}};
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < 4; i++)
+            add_run(&bench, 5, 1, steps_ns[side][i]);
+        bench_side(&bench, 4);
+    }
+    bench_compare(&bench);
+    struct str text = bench_cell(&bench, SUMMARY, 0, "verdict_text")->s;
+    assert_true(bench_i64(&bench, SUMMARY, 0, "delta_ns") < 0);
+    assert_true(bench_f64(&bench, SUMMARY, 0, "shift_share") > 0);
+    assert_true(
+        str_starts_with(text, STR("the candidate's median step is 12.7 ms, the base's 12.9 "
+                                  "ms; over all pairs of runs 3.0 % longer; within noise")));
+    bench_end(&bench);
+}
+
 // A step of an hour and a million short ones: each run still counts once, without overflow.
 static void any_numbers_of_steps_weigh_alike(void **state)
 {
@@ -122,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_long_run_counts_once_in_the_mean_step),
         cmocka_unit_test(calls_weigh_as_times_do),
         cmocka_unit_test(other_tables_weigh_runs_alike),
+        cmocka_unit_test(of_repeats_the_shift_is_said),
         cmocka_unit_test(any_numbers_of_steps_weigh_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

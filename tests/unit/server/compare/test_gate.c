@@ -178,7 +178,9 @@ static void a_regression_fails_with_its_parts_and_its_evidence(void **state)
         &f, GATE_FAIL,
         (const char *const[]){
             "fail: a step of pr@1 and 3 more runs takes 4.1 % longer than one of main@1 and 3 more "
-            "runs (520 ms against 500 ms), with 95 % confidence +3.2 % to +5.0 %; the limit is "
+            "runs over all pairs of runs (medians 520 ms and 500 ms), with 95 % confidence +3.2 % "
+            "to "
+            "+5.0 %; the limit is "
             "+3.0 %",
             "why: aten::mm +14.5 ms (71 % of the mean step's +20.5 ms), exposed all_reduce +4.10 "
             "ms (20 %), idle by data loading +2.20 ms (11 %). aten::mm: Only pr? runs it",
@@ -221,7 +223,8 @@ static void a_change_within_the_limit_passes(void **state)
         &f, GATE_PASS,
         (const char *const[]){
             "pass: a step of pr@1 and 3 more runs takes 0.04 % less than one of main@1 and 3 more "
-            "runs (500 ms against 500 ms), with 95 % confidence at most -0.04 %; the limit is "
+            "runs over all pairs of runs (medians 500 ms and 500 ms), with 95 % confidence at most "
+            "-0.04 %; the limit is "
             "+3.0 %",
             "why: within noise; the largest parts of the difference are aten::mm -0.150 ms (75 % "
             "of the mean step's -0.200 ms)",

@@ -140,6 +140,8 @@ test("gains and losses are listed separately, negligible ones left out", () => {
   assert.deepEqual(keys(-1, [reason, loss, small]), ["gains 1", "losses 1"]);
   assert.deepEqual(keys(1, [reason, loss, small]), ["losses 1", "gains 1"]);
   assert.deepEqual(keys(1, [small]), []);
+  const [first] = reason_sides([reason, loss], { delta_ns: -1, shift_ns: 1, relevant_from_ns: 1 });
+  assert.equal(first.key, "losses", "as the headline, which is the shift of all pairs of runs");
   assert.deepEqual(keys(-1, [reason, reason, reason, reason]), ["gains 3"]);
 });
 
