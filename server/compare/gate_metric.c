@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A gate on a figure of runs, such as MFU, judged like step times: more is worse.
+#include "server/base/number_text.h"
 #include "server/compare/gate.h"
 
 #include <math.h>
@@ -76,11 +77,45 @@ static void take_medians(struct gate_metric *question, const struct judgement *j
         question->medians[side] = question->figure->more_is_better ? 1 / found[side] : found[side];
 }
 
+// A pass is by the one-sided bound, where that is nearer than the interval's end.
+static void put_interval(const struct gate_metric *question, const struct gate_answer *answer,
+                         struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    buf_printf(out, ", with %g %% confidence ", 100 * (1 - question->limits.alpha));
+    if (answer->gate == GATE_PASS && judgement->bound_share < judgement->high_share)
+        buf_printf(out, "at most %+.1f %% worse",
+                   100 * own_share(question, judgement->bound_share));
+    else
+        buf_printf(out, "%+.1f %% to %+.1f %% worse",
+                   100 * own_share(question, judgement->low_share),
+                   100 * own_share(question, judgement->high_share));
+}
+
+// As in the sentence about steps: "MFU of pr is 4.0 % worse than of main (48.1 % against 50.1 %)".
+static void put_values(const struct gate_metric *question, const struct judgement *judgement,
+                       struct buf *out)
+{
+    bool repeats = judgement->base_runs > 1 || judgement->cand_runs > 1;
+    double share = own_share(question, judgement->shift_share);
+    buf_printf(out, "%s of %s is ", question->figure->label, question->names[1]);
+    if (fabs(share) > 0)
+        buf_printf(out, "%.1f %% ", 100 * fabs(share));
+    buf_printf(out, "%s than of %s%s",
+               share > 0   ? "worse"
+               : share < 0 ? "better"
+                           : "no worse",
+               question->names[0], repeats ? " over all pairs of runs (medians " : " (");
+    number_text_add(question->medians[1], question->figure->unit, out);
+    buf_puts(out, repeats ? " and " : " against ");
+    number_text_add(question->medians[0], question->figure->unit, out);
+    buf_putc(out, ')');
+}
+
 static void put_verdict(const struct gate_metric *question, const struct gate_answer *answer,
                         struct buf *out)
 {
     const struct judgement *judgement = &answer->judgement;
-    double share = own_share(question, judgement->shift_share);
     buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
     if (has_zeros(question)) {
         put_zeros(question, out);
@@ -96,14 +131,9 @@ static void put_verdict(const struct gate_metric *question, const struct gate_an
                    isnan(question->medians[0]) ? "the base" : "the candidate");
         return;
     }
-    buf_printf(out, "%s of %s is %.4g, %.1f %% %s than %.4g of %s", question->figure->label,
-               question->names[1], question->medians[1], 100 * fabs(share),
-               share > 0 ? "worse" : "better", question->medians[0], question->names[0]);
+    put_values(question, judgement, out);
     if (judgement->has_interval && strcmp(judgement->method, "equal") != 0)
-        buf_printf(out, ", with %g %% confidence %+.1f %% to %+.1f %% worse",
-                   100 * (1 - question->limits.alpha),
-                   100 * own_share(question, judgement->low_share),
-                   100 * own_share(question, judgement->high_share));
+        put_interval(question, answer, out);
     buf_printf(out, "; the limit is %+.1f %%", 100 * question->max_regression);
     if (answer->gate == GATE_UNDECIDED)
         buf_puts(out, judgement->verdict == VERDICT_UNKNOWN
@@ -115,9 +145,9 @@ static void put_evidence(const struct gate_metric *question, const struct judgem
                          struct buf *out)
 {
     bool unknown = judgement->verdict == VERDICT_UNKNOWN;
-    buf_printf(out, "%s%zu runs of the base, %zu of the candidate",
+    buf_printf(out, "%s%zu run%s of the base, %zu of the candidate",
                unknown ? "noise unknown: " : "evidence: ", judgement->base_runs,
-               judgement->cand_runs);
+               judgement->base_runs == 1 ? "" : "s", judgement->cand_runs);
     if (strcmp(judgement->method, "mann_whitney") == 0)
         buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
                    question->limits.alpha);
@@ -151,6 +181,18 @@ static bool put_lines(const struct gate_metric *question, struct arena *arena,
     return ok;
 }
 
+// Logs round figures, so one equal value a side is no proof that nothing changed.
+static void doubt_equal(struct judgement *judgement)
+{
+    if (strcmp(judgement->method, "equal") != 0 ||
+        (judgement->base_runs > 1 && judgement->cand_runs > 1))
+        return;
+    judgement->method = "none";
+    judgement->verdict = VERDICT_UNKNOWN;
+    judgement->has_interval = false;
+    judgement->bound_share = judgement->p_value = (double)NAN;
+}
+
 bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
                         struct gate_answer *answer, struct err *err)
 {
@@ -165,6 +207,7 @@ bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
     if (!verdict_judge(sides[0], sides[1], &none, &question->limits, judgement, err))
         return false;
     take_medians(question, judgement);
+    doubt_equal(judgement);
     answer->has_steps = isfinite(judgement->shift_share);
     answer->gate =
         has_zeros(question) ? GATE_UNDECIDED : verdict_gate(judgement, limit_of(question));

@@ -487,8 +487,9 @@ static void figures_are_judged_by_what_is_better(void **state)
     arena_init(&arena, NULL);
     const struct gate_answer slower = answer_metric("mfu", 0.5, 0.4, &arena);
     assert_int_equal(slower.gate, GATE_FAIL);
-    assert_non_null(
-        strstr(slower.lines[0], "fail: MFU of pr is 0.4006, 20.0 % worse than 0.5007 of main"));
+    assert_non_null(strstr(slower.lines[0],
+                           "fail: MFU of pr is 20.0 % worse than of main over all pairs of "
+                           "runs (medians 40.1 % and 50.1 %), with 95 % confidence "));
     assert_int_equal(answer_metric("mfu", 0.4, 0.5, &arena).gate, GATE_PASS);
     assert_int_equal(answer_metric("memory_bytes", 5e10, 6e10, &arena).gate, GATE_FAIL);
     assert_int_equal(answer_metric("memory_bytes", 6e10, 5e10, &arena).gate, GATE_PASS);
@@ -538,12 +539,66 @@ static void which_runs_of_a_series_are_the_base_is_said(void **state)
     tear_down(&f);
 }
 
+static struct gate_answer answer_values(struct gate_metric *question, struct arena *arena)
+{
+    struct gate_answer answer;
+    struct err err;
+    question->names[0] = "main";
+    question->names[1] = "pr";
+    question->limits = verdict_default_limits();
+    assert_true(gate_metric_answer(question, arena, &answer, &err));
+    return answer;
+}
+
+static void a_pass_of_a_figure_names_the_bound_that_decides(void **state)
+{
+    (void)state;
+    static const double base[] = {400, 402, 399, 401}, cand[] = {397, 400.8, 394, 398.5};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct gate_metric question = {.figure = run_figure_named(STR("tflops_per_gpu")),
+                                   .values = {base, cand},
+                                   .counts = {4, 4},
+                                   .max_regression = 0.015};
+    const struct gate_answer answer = answer_values(&question, &arena);
+    assert_int_equal(answer.gate, GATE_PASS);
+    assert_string_equal(answer.lines[0],
+                        "pass: TFLOP/s per GPU of pr is 0.7 % worse than of main over all pairs of "
+                        "runs (medians 397.7 TFLOP/s and 400.5 TFLOP/s), with 95 % confidence at "
+                        "most +1.5 % worse; the limit is "
+                        "+1.5 %");
+    arena_free(&arena);
+}
+
+// Equal as printed: one value a side proves nothing, two do.
+static void one_rounded_value_a_side_is_no_proof(void **state)
+{
+    (void)state;
+    static const double values[] = {5e8, 5e8};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct gate_metric question = {
+        .figure = run_figure_named(STR("step_ns")), .values = {values, values}, .counts = {1, 1}};
+    const struct gate_answer alone = answer_values(&question, &arena);
+    assert_int_equal(alone.gate, GATE_UNDECIDED);
+    assert_string_equal(alone.lines[0],
+                        "undecided: Step time of pr is no worse than of main (500.0 ms against "
+                        "500.0 ms); the limit is +0.0 %, and the noise between runs is unknown");
+    assert_string_equal(alone.lines[2], "noise unknown: 1 run of the base, 1 of the candidate; 3 "
+                                        "more runs of the base and 3 of the candidate would tell");
+    question.counts[0] = question.counts[1] = 2;
+    assert_int_equal(answer_values(&question, &arena).gate, GATE_PASS);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_are_judged_by_what_is_better),
         cmocka_unit_test(figures_from_two_sources_are_not_compared),
         cmocka_unit_test(which_runs_of_a_series_are_the_base_is_said),
+        cmocka_unit_test(a_pass_of_a_figure_names_the_bound_that_decides),
+        cmocka_unit_test(one_rounded_value_a_side_is_no_proof),
         cmocka_unit_test(a_regression_fails_with_its_parts_and_its_evidence),
         cmocka_unit_test(ranks_that_represent_the_sides_are_named),
         cmocka_unit_test(a_change_within_the_limit_passes),
