@@ -123,11 +123,14 @@ export function alert_sides(points, { run, kind }) {
     cand: [run, ...ids(later.slice(0, MOST_REPEATS - 1))] };
 }
 
-/** The last run before an alert's and its own, if both say their commit. @returns {any[]|null} */
-export function alert_commits(points, { run }) {
-  const at = points.findIndex((point) => point.run === run);
-  const pair = at > 0 ? [points[at - 1], points[at]] : [];
-  return pair.length > 0 && pair.every(({ commit }) => commit) ? pair : null;
+/**
+ * The run that an alert's is compared with, the last one before it on the same hardware, and its
+ * own, if both say their commit.
+ * @param {any[]} points of its series @param {Alert} alert @returns {any[]|null}
+ */
+export function alert_commits(points, { run, previous_run }) {
+  const pair = [previous_run, run].map((id) => points.find((point) => point.run === id));
+  return pair.every((point) => point?.commit) ? pair : null;
 }
 
 /** What changed most in the direction of the alert. @param {any[]} reasons @param {Alert} alert */

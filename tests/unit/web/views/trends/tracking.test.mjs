@@ -327,9 +327,18 @@ test("an alert compares usual runs before with runs after, and names the commits
   assert.deepEqual(alert_sides(points, { run: "e", kind: "outlier" }),
     { base: ["b", "d"], cand: ["e"] });
   assert.deepEqual(alert_sides(points, { run: "gone", kind: "change" }), { base: [], cand: [] });
-  assert.deepEqual(alert_commits(points, { run: "e" }).map(({ commit }) => commit), ["11", "22"]);
-  assert.equal(alert_commits(points, { run: "f" }), null, "a run without a commit");
-  assert.equal(alert_commits(points, { run: "a" }), null, "the first run");
+  const between = (previous_run, run) =>
+    alert_commits(points, { previous_run, run })?.map(({ commit }) => commit) ?? null;
+  assert.deepEqual(between("d", "e"), ["11", "22"]);
+  assert.equal(between("e", "f"), null, "a run without a commit");
+  assert.equal(between(null, "a"), null, "the first run");
+});
+
+test("the commits of an alert begin at the last run on the same hardware", () => {
+  const points = [spot("a", { commit: "11" }), spot("b", { gpu: "other", commit: "22" }),
+    spot("c", { commit: "22" })];
+  const commits = alert_commits(points, { run: "c", previous_run: "a" });
+  assert.deepEqual(commits.map(({ commit }) => commit), ["11", "22"]);
 });
 
 test("what changed most in the direction of the alert explains it", () => {
