@@ -12,7 +12,7 @@ struct compare_setting {
     struct str key, value;
 };
 
-// Which rank represents a run, and of how many (compare_rank.h). number is -1 without results.
+// Which rank represents a run, and of how many (compare_read.h). number is -1 without results.
 struct compare_rank {
     int64_t number, ranks;
 };
@@ -31,6 +31,7 @@ struct compare_run {
 struct compare_side {
     const struct compare_run *runs;
     size_t run_count;
+    size_t copies;          // further runs that have the same files and so do not count
     const int64_t *history; // step medians of earlier runs in the series, oldest first
     size_t history_count;
     struct series_evidence series; // of a candidate: evidence from the series it shares with the

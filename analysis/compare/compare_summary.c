@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict on two sides' step times, and the comparison in one row.
 #include "analysis/compare/compare_pair.h"
-#include "analysis/compare/compare_rank.h"
+#include "analysis/compare/compare_read.h"
 #include "analysis/compare/compare_work.h"
 #include "analysis/compare/words.h"
 #include "analysis/report/tables.h"
@@ -284,7 +284,7 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
         say_steps(&words, pair);
         say_difference(&words, pair);
         say_unmarked(&words, (const struct compare_pool *[]){base, cand});
-        compare_rank_say(base->side, cand->side, &words);
+        compare_read_say(base->side, cand->side, &words);
         say_verdict(&words, pair);
         say_coverage(&words, &work);
     } else {

@@ -2,7 +2,7 @@
 // Finds the files of each run of a side and reads them, one run after another.
 #include "server/cli/file_sides.h"
 
-#include "analysis/compare/compare_rank.h"
+#include "analysis/compare/compare_read.h"
 #include "analysis/report/tables.h"
 #include "server/compare/contributors.h"
 #include "server/store/rank_name.h"
@@ -128,6 +128,13 @@ static bool read_run(struct file_run *run, const struct file_side_options *optio
     return rank_files_load(&run->files, index, compare_rank_tables, &run->rank, err);
 }
 
+static void free_run(struct file_run *run)
+{
+    rank_files_free(&run->files);
+    arena_free(&run->arena);
+    *run = (struct file_run){0};
+}
+
 static bool is_same_file(const char *one, const char *other)
 {
     struct stat first, second;
@@ -147,6 +154,30 @@ static bool check_new(const struct file_side *side, const char *operand, struct 
     return true;
 }
 
+// Under another name: the recording of its rank is the same to the byte.
+static bool is_copy(const struct file_run *run, const struct file_run *other)
+{
+    const struct rank_files *files = &run->files, *others = &other->files;
+    bool same = files->count == others->count;
+    for (size_t i = 0; same && i < files->count; i++) {
+        const struct buf *one = &files->at[i].saved, *two = &others->at[i].saved;
+        same = one->len == two->len && (!one->len || memcmp(one->at, two->at, one->len) == 0);
+    }
+    return same;
+}
+
+static void leave_copy_out(struct file_side *side)
+{
+    struct file_run *last = &side->runs[side->count - 1];
+    for (const struct file_run *run = side->runs; run < last; run++)
+        if (is_copy(last, run)) {
+            free_run(last);
+            side->count--;
+            side->copies++;
+            return;
+        }
+}
+
 static bool add_run(struct file_side *side, const char *operand,
                     const struct file_side_options *options, struct arena *arena, struct err *err)
 {
@@ -161,7 +192,10 @@ static bool add_run(struct file_side *side, const char *operand,
     int64_t base_rank = options->base_rank;
     if (base_rank < 0 && side->count > 1)
         base_rank = side->runs[0].which.number;
-    return file_side_paths(operand, &paths, err) && read_run(run, options, base_rank, &paths, err);
+    if (!file_side_paths(operand, &paths, err) || !read_run(run, options, base_rank, &paths, err))
+        return false;
+    leave_copy_out(side);
+    return true;
 }
 
 static bool exists(const char *path)
@@ -217,7 +251,8 @@ static bool make_side(struct file_side *side, const struct file_side_options *op
                                        .meta = meta,
                                        .meta_count = options->tokens_per_step > 0};
     }
-    side->side = (struct compare_side){.runs = runs, .run_count = side->count};
+    side->side =
+        (struct compare_side){.runs = runs, .run_count = side->count, .copies = side->copies};
     return true;
 }
 
@@ -232,10 +267,8 @@ bool file_side_read(struct file_side *side, const char *operand,
 
 void file_side_free(struct file_side *side)
 {
-    for (size_t i = 0; i < side->count; i++) {
-        rank_files_free(&side->runs[i].files);
-        arena_free(&side->runs[i].arena);
-    }
+    for (size_t i = 0; i < side->count; i++)
+        free_run(&side->runs[i]);
 }
 
 // How many bytes of leading folders two paths have in common.

@@ -28,7 +28,7 @@ struct file_run {
 
 struct file_side {
     struct file_run *runs;
-    size_t count;
+    size_t count, copies;      // copies: further runs with the same files, which do not count
     struct compare_run *named; // same, for a comparison
     struct compare_side side;  // of these
 };
@@ -44,7 +44,8 @@ struct file_side_options {
 // commas, which are repeats (an operand that exists as a file is not split). The ranks of a folder
 // are its files named .json, .json.gz or .json.zst, at any depth; if some names give a rank, files
 // whose names do not are skipped. Tables of a run's other ranks are freed before the next run is
-// read. Fails with the code of the first file that cannot be read. Call file_side_free even if it
+// read. A repeat whose rank was recorded in the same bytes as another's is a copy of it and is left
+// out. Fails with the code of the first file that cannot be read. Call file_side_free even if it
 // fails.
 MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                const struct file_side_options *options, struct arena *arena,

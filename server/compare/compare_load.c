@@ -5,7 +5,7 @@
 // and some readers are slow.
 #include "server/compare/compare_sides.h"
 
-#include "analysis/compare/compare_rank.h"
+#include "analysis/compare/compare_read.h"
 #include "analysis/report/tables.h"
 #include "server/api/api_parts.h"
 
@@ -97,7 +97,7 @@ static bool load_side(struct loading *loading, const struct compared_side *side,
     struct compare_run *runs = arena_array(loading->request->arena, side->count, sizeof *runs, err);
     if (!runs)
         return false;
-    *loaded = (struct compare_side){.runs = runs, .run_count = side->count};
+    *loaded = (struct compare_side){.runs = runs, .run_count = side->count, .copies = side->copies};
     for (size_t i = 0; i < side->count; i++)
         if (!load_run(loading, &side->runs[i], &runs[i], err))
             return false;

@@ -5,6 +5,7 @@
 #include "ingest/base/hash.h"
 #include "server/api/api_parts.h"
 #include "server/compare/contributors.h"
+#include "server/compare/same_files.h"
 
 const char *const compare_sides_parameters[] = {
     "base", "cand", "only", "per", "rank", "alpha", "relevant_share", "relevant_ns", NULL};
@@ -438,7 +439,8 @@ bool compare_sides_find(struct request *request, struct response *response,
 {
     *compared = (struct compared){0};
     return read_options(&request->query, &compared->options, err) &&
-           find_runs(request, response, compared, err) && find_history(request, compared, err) &&
+           find_runs(request, response, compared, err) &&
+           same_files_leave_out(request, compared, err) && find_history(request, compared, err) &&
            (compared->options.slowest || compared->options.per_token ||
             find_series(request, compared, err));
 }

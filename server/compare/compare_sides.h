@@ -17,6 +17,7 @@
 struct compared_side {
     struct run *runs;
     size_t count;
+    size_t copies; // further runs with the same files, which do not count
 };
 
 struct compared {

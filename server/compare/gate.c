@@ -2,7 +2,7 @@
 // Words for a gate's decision. The figures come from the comparison's row.
 #include "server/compare/gate.h"
 
-#include "analysis/compare/compare_rank.h"
+#include "analysis/compare/compare_read.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 
@@ -448,10 +448,10 @@ static void put_unmarked(const struct gate_question *question, struct buf *out)
                    base ? "base" : "candidate");
 }
 
-static void put_ranks(const struct gate_question *question, struct buf *out)
+static void put_reading(const struct gate_question *question, struct buf *out)
 {
     struct words words = {.len = 0};
-    compare_rank_say(question->pair.base, question->pair.side, &words);
+    compare_read_say(question->pair.base, question->pair.side, &words);
     buf_add_str(out, words_str(&words));
 }
 
@@ -578,7 +578,7 @@ static bool put_lines(const struct gate_question *question, struct arena *arena,
         put_work(summary, (size_t)row, line);
     if (answer->has_steps) {
         put_unmarked(question, line);
-        put_ranks(question, line);
+        put_reading(question, line);
     }
     put_anytime(question, answer, line);
     put_settings(question, arena, line);

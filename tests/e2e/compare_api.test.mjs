@@ -158,6 +158,20 @@ test("the same rank is compared on both sides, and texts say which", async () =>
   assert.match(json.lines[2], new RegExp(`; on rank ${first} of both sides;`));
 });
 
+test("the same files under four names are one run", async () => {
+  const job = await generate(small_job("--ranks", "2", "--seed", "77"));
+  for (const number of REPEATS) await server.analyzed(`copy@${number}`, job.files);
+  const other = await generate(small_job("--ranks", "2", "--seed", "78"));
+  await server.analyzed("copy@5", other.files);
+  const { base, candidates: [{ summary }] } =
+    await server.get("/compare?base=copy@*&cand=slow@1,slow@2");
+  assert.deepEqual(names(base), ["copy@1", "copy@5"]);
+  assert.match(summary.verdict_text, /; 3 more runs of the base have the same files as another /);
+  const { json } = await api("/compare/gate?base=slow@1&cand=copy@3,copy@1");
+  assert.equal(json.judgement.cand_runs, 1);
+  assert.match(json.lines[2], /; 1 more run of the candidate has the same files as another one an/);
+});
+
 const REFUSED = [
   ["base=main@1", 400, /no cand=RUN/],
   ["cand=main@1", 400, /no base=RUN/],

@@ -70,6 +70,11 @@ test("another figure than the step time may be judged, of logs alone", async () 
   assert.match(fewer.json.lines[0], / over all pairs of runs \(medians 6,5\d\d and 7,0\d\d\), w/);
   assert.equal(fewer.json.metric.name, "tokens_per_s_per_gpu");
   assert_gate(await gate(`base=logged@*&cand=more@*&${metric}`), 200, "pass");
+  for (const number of REPEATS)
+    await server.post([...fields({ run: `again@${number}` }),
+      file_part(log_of(7000, 0), "train.log")], "/upload?wait=60");
+  const again = await gate(`base=again@*&cand=more@*&${metric}`);
+  assert.equal(again.json.judgement.base_runs, 1, "one log under five names is one run");
   const unknown = await gate(`base=logged@*&cand=more@*&metric=hfu`);
   assert.equal(unknown.status, 409);
   assert.match(unknown.json.lines[0], /^undecided: HFU is unknown for the base/);
@@ -134,8 +139,8 @@ async function upload_kernels(series, first, kernels_us) {
     await server.analyzed(`${series}@${first + i}`,
       [{ filename: "rank0.json", data: small_json({ kernel_us }) }]);
 }
-const about = (count, kernel_us) =>
-  Array.from({ length: count }, (_, i) => kernel_us + 5 * (i % 4));
+const about = (count, kernel_us) => // no two the same
+  Array.from({ length: count }, (_, i) => kernel_us + 5 * (i % 4) + i / 1000);
 
 test("a base NAME@* is the newest level of the series, and the answer says so", async () => {
   await upload_kernels("moved", 1, about(12, 2200));
@@ -318,6 +323,11 @@ test("compare judges files as the service does, and its exit code says how", asy
   const alone = await answer(file_of("main", 1), file_of("slow", 1));
   assert.deepEqual([alone.status, alone.result], [2, "undecided"]);
   assert.match(alone.lines[2], /give 3 more repeats of the base and 3 of the candidate/);
+  const copies = REPEATS.map((number) => join(temporary("copies"), `${number}.json`));
+  for (const copy of copies) copyFileSync(file_of("slow", 1), copy);
+  const copied = await answer(joined("main"), copies.join());
+  assert.deepEqual([copied.result, copied.judgement.cand_runs], ["undecided", 1]);
+  assert.match(copied.lines[2], /4 more runs of the candidate have the same files as another one/);
 });
 
 // STEPSCOPE_UPDATE=1 rewrites it; read the result before you commit it.

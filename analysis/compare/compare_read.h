@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank represents a run in a comparison, and how texts say so.
-#ifndef ANALYSIS_COMPARE_RANK_H
-#define ANALYSIS_COMPARE_RANK_H
+// How the runs of a comparison are read: which rank represents each; and the words about it.
+#ifndef ANALYSIS_COMPARE_READ_H
+#define ANALYSIS_COMPARE_READ_H
 
 #include "analysis/compare/compare.h"
 #include "analysis/compare/words.h"
@@ -12,8 +12,9 @@
 // run), is preferred to the headline rank where their median steps are within 1 %.
 struct compare_rank compare_rank_of(const struct report *run, bool slowest, int64_t like);
 
-// "; on rank 1 of both sides", if a run has several ranks. Needs no tables.
-void compare_rank_say(const struct compare_side *base, const struct compare_side *cand,
+// "; on rank 1 of both sides", if a run has several ranks; and how many runs are copies. Needs no
+// tables.
+void compare_read_say(const struct compare_side *base, const struct compare_side *cand,
                       struct words *words);
 
 #endif

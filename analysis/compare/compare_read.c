@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rank that represents a run: the same one on both sides where its step allows it.
-#include "analysis/compare/compare_rank.h"
+// The rank that represents a run: the same one on both sides where its step allows it; and words.
+#include "analysis/compare/compare_read.h"
 
 #include "analysis/report/tables.h"
 #include "analysis/stats/rank_list.h"
@@ -66,7 +66,16 @@ static void put_ranks(const struct compare_side *side, struct buf *out)
     rank_list_add(out, ranks, count);
 }
 
-void compare_rank_say(const struct compare_side *base, const struct compare_side *cand,
+static void say_copies(const struct compare_side *side, const char *name, struct words *words)
+{
+    if (side->copies)
+        words_say(words,
+                  "; %zu more run%s of the %s %s the same files as another one and %s not count",
+                  side->copies, side->copies == 1 ? "" : "s", name,
+                  side->copies == 1 ? "has" : "have", side->copies == 1 ? "does" : "do");
+}
+
+static void say_ranks(const struct compare_side *base, const struct compare_side *cand,
                       struct words *words)
 {
     struct buf of_base = {0}, of_cand = {0};
@@ -84,4 +93,12 @@ void compare_rank_say(const struct compare_side *base, const struct compare_side
                   (int)first.len, first.at, (int)second.len, second.at);
     buf_free(&of_base);
     buf_free(&of_cand);
+}
+
+void compare_read_say(const struct compare_side *base, const struct compare_side *cand,
+                      struct words *words)
+{
+    say_ranks(base, cand, words);
+    say_copies(base, "base", words);
+    say_copies(cand, "candidate", words);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank represents a run in a comparison, and the words for it.
-#include "analysis/compare/compare_rank.h"
+// Which rank represents a run in a comparison, and the words about how runs are read.
+#include "analysis/compare/compare_read.h"
 #include "tests/named_cell.h"
 #include "tests/unit/compare_hand.h"
 
@@ -50,7 +50,7 @@ static void assert_said(int64_t base, int64_t cand, int64_t cand_again, const ch
         if (i != 1)
             bench_side(&bench, i ? 2 : 1);
     }
-    compare_rank_say(&bench.sides[0], &bench.sides[1], &words);
+    compare_read_say(&bench.sides[0], &bench.sides[1], &words);
     assert_true(str_equal(words_str(&words), str_of(expected)));
     bench_compare(&bench);
     struct str text = bench_cell(&bench, "compare_summary", 0, "verdict_text")->s;
@@ -73,8 +73,22 @@ static void runs_of_one_rank_need_no_words(void **state)
     const struct compare_run run = {.which = {0, 1}};
     const struct compare_side side = {.runs = &run, .run_count = 1};
     struct words words = {.len = 0};
-    compare_rank_say(&side, &side, &words);
+    compare_read_say(&side, &side, &words);
     assert_int_equal(words.len, 0);
+}
+
+static void copies_of_a_run_are_mentioned(void **state)
+{
+    (void)state;
+    const struct compare_run run = {.which = {0, 1}};
+    const struct compare_side base = {.runs = &run, .run_count = 1, .copies = 1};
+    const struct compare_side cand = {.runs = &run, .run_count = 1, .copies = 3};
+    struct words words = {.len = 0};
+    compare_read_say(&base, &cand, &words);
+    assert_true(str_equal(
+        words_str(&words),
+        STR("; 1 more run of the base has the same files as another one and does not count; 3 more "
+            "runs of the candidate have the same files as another one and do not count")));
 }
 
 int main(void)
@@ -83,6 +97,7 @@ int main(void)
         cmocka_unit_test(the_bases_rank_represents_runs_where_its_step_is_alike),
         cmocka_unit_test(texts_name_the_ranks_of_both_sides),
         cmocka_unit_test(runs_of_one_rank_need_no_words),
+        cmocka_unit_test(copies_of_a_run_are_mentioned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
