@@ -206,12 +206,31 @@ static bool say_peaks(const struct reason_case *the_case, struct words *words)
     return true;
 }
 
+// Whether the side runs that kernel for the part, most of its time or not.
+static bool runs(const struct reason_case *the_case, int side, struct str kernel)
+{
+    const struct reason *detail = the_case->detail;
+    bool of_shape = detail->shape != REASON_NONE;
+    for (size_t row = 1 + (of_shape ? detail->shape : detail->row); row < detail->end; row++) {
+        if (of_shape && table_is(the_case->waterfall, row, COMPARE_WATERFALL_LEVEL, STR("shape")))
+            return false;
+        if (table_is(the_case->waterfall, row, COMPARE_WATERFALL_LEVEL, STR("kernel")) &&
+            str_equal(reason_text(the_case, row, COMPARE_WATERFALL_BASE_KERNEL + (unsigned)side),
+                      kernel))
+            return true;
+    }
+    return false;
+}
+
 static bool say_kernel(const struct reason_case *the_case, struct words *words)
 {
     int64_t base_ns = per_call_ns(the_case, BASE), cand_ns = per_call_ns(the_case, CAND);
     struct str base = reason_main_kernel(the_case, the_case->detail, BASE);
     struct str cand = reason_main_kernel(the_case, the_case->detail, CAND);
     if (!base.len || !cand.len || str_equal(base, cand) || base_ns == 0 || cand_ns == 0)
+        return false;
+    // Both sides run both: which of them has more time is chance.
+    if (runs(the_case, BASE, cand) && runs(the_case, CAND, base))
         return false;
     struct name_text labels[SIDES] = {reason_label(base), reason_label(cand)};
     if (strcmp(labels[BASE].text, labels[CAND].text) == 0)

@@ -83,7 +83,7 @@ test("of repeats without steps, the parts lead from the mean recording to the me
   }).join();
   const { stdout } = await run(stepscope_bin(), ["compare", side("base", [1000, 1100, 2000]),
     side("cand", [2000, 2100, 5000])]).catch((error) => error);
-  assert.match(stdout, /\(2\.11\sms against\s1\.11\sms\)/);
+  assert.match(stdout, /\(medians\s2\.11\sms\sand\s1\.11\sms\)/);
   assert.match(stdout, / 1\.376 +3\.042 +\+1\.667 {2}mean recording\n/);
   assert.match(stdout, / 1\.109 +2\.109 +\+1\.000 {2}median recording\n/);
   assert.match(stdout, / unrecorded, 100 % of all losses\n/, "the name of a kernel, no cause");

@@ -207,6 +207,27 @@ static void another_kernel_is_named_without_its_arguments(void **state)
     bench_end(&bench);
 }
 
+// Each side runs both kernels; which has more time differs by chance, and each took twice as long.
+static void kernels_that_both_sides_run_are_no_other_ones(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        bench_add(&bench);
+        bench_part(&bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "my::one",
+                                              1, side ? 2001000 : 1001000});
+        bench_part(&bench, (struct hand_part){"gemm", "GEMM", "aten::mm", "[[9]]", NULL, "my::two",
+                                              1, side ? 2002000 : 1000000});
+        bench_steps(&bench, 1, side ? 4003000 : 2001000);
+        bench_side(&bench, 1);
+    }
+    bench_compare(&bench);
+    struct str why = bench_cell(&bench, REASONS, 0, "why")->s;
+    assert_true(str_starts_with(why, STR("A call takes 100 % longer, 2.00 ms instead of 1.00 ms")));
+    bench_end(&bench);
+}
+
 static void add_rate(struct bench *bench, const char *kernel, int64_t work, int64_t ns)
 {
     ROW(bench_rank(bench), &table_kernel_rates, {"kernel", .text = kernel},
@@ -510,6 +531,7 @@ int main(void)
         cmocka_unit_test(more_calls_are_the_reason_if_they_explain_it),
         cmocka_unit_test(other_shapes_are_named),
         cmocka_unit_test(another_kernel_is_named_without_its_arguments),
+        cmocka_unit_test(kernels_that_both_sides_run_are_no_other_ones),
         cmocka_unit_test(a_large_factor_is_no_percentage),
         cmocka_unit_test(exposed_time_is_no_time_of_a_call),
         cmocka_unit_test(the_pace_of_other_kernels_tells_clocks_from_code),
