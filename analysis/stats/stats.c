@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics and the bootstrap interval of the median.
+// Order statistics, and the interval of the median by them.
 #include "analysis/stats/stats.h"
 
 #include "analysis/stats/sort.h"
 
 #include <math.h>
-#include <string.h>
 
-#define RESAMPLES       2000
-#define BOOTSTRAP_LIMIT 500
-#define SEED            0x5EEDu
-#define SHORT           32 // samples that are simply sorted
+#define TAIL        0.025   // of an interval's 5 %, on each side
+#define DEVIATIONS  1.95996 // of the normal distribution, beyond which that is
+#define EXACT_LIMIT 1000    // samples; of more the normal distribution
+#define SHORT       32      // samples that are simply sorted
 
 int64_t stats_percentile(const int64_t *sorted, size_t count, unsigned percent)
 {
@@ -60,64 +59,31 @@ struct stats stats_of(const int64_t *sorted, size_t count)
     };
 }
 
-// splitmix64: small, well mixed, the same everywhere.
-static uint64_t next_random(uint64_t *state)
+// The largest index such that the median lies below that sample in at most 2.5 % of cases: the
+// number of samples below the median is binomial, with one half each.
+static size_t low_index(size_t count)
 {
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-// Index of the median of one resample with replacement; drawn[] counts how often each was drawn.
-static size_t resample(uint32_t *drawn, size_t count, uint64_t *state)
-{
-    memset(drawn, 0, count * sizeof *drawn);
-    for (size_t i = 0; i < count; i++)
-        drawn[(next_random(state) >> 32) * count >> 32]++;
-    size_t seen = 0, at = 0;
-    while ((seen += drawn[at]) <= (count - 1) / 2)
-        at++;
-    return at;
-}
-
-static bool bootstrap(size_t count, struct budget *budget, struct interval *interval,
-                      struct err *err)
-{
-    size_t size = 2 * count * sizeof(uint32_t);
-    uint32_t *drawn = budget_alloc(budget, size, err);
-    if (!drawn)
-        return false;
-    uint32_t *medians = drawn + count; // how many resamples had their median at each index
-    memset(medians, 0, count * sizeof *medians);
-    uint64_t state = SEED;
-    for (int i = 0; i < RESAMPLES; i++)
-        medians[resample(drawn, count, &state)]++;
-    size_t below = 0, low = 0, high = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (below <= RESAMPLES * 25 / 1000)
-            low = i;
-        if (below < RESAMPLES * 975 / 1000)
-            high = i;
-        below += medians[i];
+    double middle = (double)count / 2;
+    if (count > EXACT_LIMIT)
+        return (size_t)(middle - 0.5 - DEVIATIONS * sqrt(middle / 2));
+    double below = 0, term = ldexp(1, -(int)count); // of no sample, one, two, ...
+    size_t index = 0;
+    while ((below += term) <= TAIL) {
+        term *= (double)(count - index) / (double)(index + 1);
+        index++;
     }
-    budget_free(budget, drawn, size);
-    *interval = (struct interval){true, low, high, "95 %, bootstrap of 2,000 resamples"};
-    return true;
+    return index ? index - 1 : 0;
 }
 
-bool stats_interval(size_t count, struct budget *budget, struct interval *interval, struct err *err)
+struct interval stats_interval(size_t count)
 {
-    if (count < STATS_MIN_INTERVAL) {
-        *interval = (struct interval){.note = "fewer than 5 steps: no interval"};
-        return true;
-    }
-    if (count <= BOOTSTRAP_LIMIT)
-        return bootstrap(count, budget, interval, err);
-    size_t half = (size_t)ceil(1.96 * sqrt((double)count) / 2);
-    *interval = (struct interval){true, (count - 1) / 2 - half, (count - 1) / 2 + half,
-                                  "95 %, binomial interval of the median's rank"};
-    return true;
+    if (count < STATS_MIN_INTERVAL)
+        return (struct interval){.note = "fewer than 5 steps: no interval"};
+    size_t low = low_index(count);
+    return (struct interval){true, low, count - 1 - low,
+                             count == STATS_MIN_INTERVAL
+                                 ? "93.8 % if steps are independent, the most that 5 steps allow"
+                                 : "95 % or more if steps are independent, by order statistics"};
 }
 
 // --- quantiles by buckets -----------------------------------------------------------------------

@@ -127,10 +127,10 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
     if (facts->steady_count == 0)
         return true;
     size_t size = 2 * (size_t)facts->steady_count * sizeof(int64_t);
-    struct samples samples = {.facts = facts, .values = budget_alloc(facts->budget, size, err)};
-    bool ok = samples.values &&
-              stats_interval(facts->steady_count, facts->budget, &samples.interval, err) &&
-              add_metrics(&samples, report, err);
+    struct samples samples = {.facts = facts,
+                              .interval = stats_interval(facts->steady_count),
+                              .values = budget_alloc(facts->budget, size, err)};
+    bool ok = samples.values && add_metrics(&samples, report, err);
     budget_free(facts->budget, samples.values, size);
     return ok;
 }

@@ -150,7 +150,7 @@ function use_gestures({ points, place, text_of, onopen, onpick }) {
 
 const step_keys = (points, alarmed) => html`
   <li><span class="key-dot"></span>a run's median step</li>
-  <li><span class="key-band"></span>95 % interval from its steps</li>
+  <li><span class="key-band"></span>95 % interval from its steps, if these are independent</li>
   <li><span class="key-level"></span>median of a level</li>
   ${points.some(({ outlier }) => outlier) && html`<li><span class="key-ring"></span>beyond the noise
     of the series</li>`}

@@ -7,7 +7,7 @@ import { Card } from "../../widgets/widgets.mjs";
 import { steps_note, strips_of } from "./strip_model.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 
-const FEW_STEPS = 5; // with fewer, the interval is as wide as the range of steps
+const FEW_STEPS = 5; // with fewer there is no interval
 
 const WORDS = { ms: "milliseconds", s: "seconds", min: "minutes" };
 
@@ -22,7 +22,7 @@ function caption_of(strips) {
   }
   const fewest = Math.min(...strips.map(({ runs }) => runs[0]?.steps.length ?? 0));
   return `Steady steps in ${unit_word(strips)}; the line is the median${
-    fewest < FEW_STEPS ? "" : ", the band its 95 % interval"}.`;
+    fewest < FEW_STEPS ? "" : ", the band its 95 % interval if steps are independent"}.`;
 }
 
 /** @param {{data: any, query: any}} props data: the reply of /compare */

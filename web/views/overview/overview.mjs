@@ -51,7 +51,8 @@ function StepFigure({ data, stability }) {
   const known = step_ci_low_ns !== null && step_ci_low_ns !== undefined;
   const spread = known ? `±${time_text(half, 2)}, p95 ${time_text(stability?.p95_ns, 4)}, ` : "";
   return html`<${Figure} label="Step p50" ...${timed(step_median_ns, 4)}
-    help="Median time of a steady step of the typical rank, with the 95 % interval of the median">
+    help="Median time of a steady step of the typical rank, with the 95 % interval of the median
+      (if steps are independent)">
     ${step_count === 1 ? "of the only step"
       : `${spread}${count(steady_steps)} of ${plural(step_count ?? 0, "step")}`}<//>`;
 }
