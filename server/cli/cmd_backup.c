@@ -80,6 +80,13 @@ bool cmd_restore(int argc, char **argv, struct err *err)
     umask(077);
     if (!parse(&restore_options, argc, argv, &choices, &done, err))
         return false;
-    return done || (backup_restore(choices.other, choices.data, &report, err) &&
-                    tell(&report, "restored", err));
+    if (done)
+        return true;
+    if (!backup_restore(choices.other, choices.data, &report, err))
+        return false;
+    printf("tokens and sessions are valid as they were when the backup was made: what was revoked "
+           "since "
+           "has to be revoked again, see stepscope token list --data %s\n",
+           choices.data);
+    return tell(&report, "restored", err);
 }
