@@ -8,6 +8,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "ingest/base/visible.h"
 
 #include <stdio.h>
 
@@ -148,7 +149,7 @@ static bool tell_refusal(struct request *request, struct response *response, str
 {
     struct buf why = {0};
     buf_puts(&why, "the provider says ");
-    buf_add_shown(&why, (struct str){word.at, word.len < 40 ? word.len : 40});
+    buf_add_visible(&why, (struct str){word.at, word.len < 40 ? word.len : 40});
     bool ok = send_back(request, response, "refused", why.failed ? "" : why.at);
     buf_free(&why);
     return ok;

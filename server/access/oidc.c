@@ -9,6 +9,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/fd_io.h"
+#include "ingest/base/visible.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,7 +142,7 @@ static bool explain(const struct http_answer *answer, const json_t *object, stru
 {
     const char *word = json_string_value(json_object_get(object, "error"));
     struct buf shown = {0};
-    buf_add_shown(&shown, str_of(word ? word : ""));
+    buf_add_visible(&shown, str_of(word ? word : ""));
     err_set(err, answer->status < 500 ? ERR_DENIED : ERR_BUSY,
             "the provider answered with status %ld %.40s", answer->status,
             shown.at && !shown.failed ? shown.at : "");

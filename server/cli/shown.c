@@ -2,6 +2,8 @@
 // Table cells for a terminal.
 #include "server/cli/shown.h"
 
+#include "ingest/base/visible.h"
+
 #include <string.h>
 
 enum { LINE_WIDTH = SHOWN_LINE_WIDTH };
@@ -26,11 +28,12 @@ static void put_instead(FILE *out, struct str value, size_t width, char from, ch
     bool is_cut = value.len > width;
     struct str shown = {value.at, is_cut ? width - 3 : value.len};
     shown.len = is_cut ? str_valid_utf8(shown) : shown.len;
-    for (size_t i = 0; i < shown.len; i++) {
-        unsigned char c = (unsigned char)shown.at[i];
-        fputc(c < ' ' || c == 0x7f ? '?' : shown.at[i] == from ? to : c, out);
-    }
+    struct buf visible = {0};
+    buf_add_visible(&visible, shown);
+    for (size_t i = 0; i < visible.len; i++)
+        fputc(visible.at[i] == from ? to : visible.at[i], out);
     fputs(is_cut ? "..." : "", out);
+    buf_free(&visible);
 }
 
 void shown_put(FILE *out, struct str value, size_t width)

@@ -3,6 +3,7 @@
 #include "server/collect/agent.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/visible.h"
 #include "server/base/startup_pages.h"
 #include "server/collect/agent_state.h"
 #include "server/collect/process_rank.h"
@@ -301,7 +302,7 @@ static void tell_sent(const char *name, bool ok, const struct err *err)
 {
     struct buf line = {0};
     buf_puts(&line, ok ? "sent " : "refused ");
-    buf_add_shown(&line, str_of(name));
+    buf_add_visible(&line, str_of(name));
     if (!ok)
         buf_printf(&line, ": %s", err->msg);
     if (buf_ok(&line, NULL))

@@ -3,6 +3,7 @@
 
 #include "ingest/base/buf.h"
 #include "ingest/base/clock.h"
+#include "ingest/base/visible.h"
 #include "server/collect/stop_signal.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ static void tell(const char *what, const char *name, const char *why)
 {
     struct buf line = {0};
     buf_printf(&line, "%s ", what);
-    buf_add_shown(&line, str_of(name));
+    buf_add_visible(&line, str_of(name));
     buf_puts(&line, why);
     fprintf(stderr, "%s\n", line.at && !line.failed ? line.at : what);
     buf_free(&line);

@@ -2,6 +2,7 @@
 #include "server/collect/found_files.h"
 
 #include "ingest/base/buf.h"
+#include "ingest/base/visible.h"
 #include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
@@ -235,7 +236,7 @@ void files_left_say(const struct files_left *left, char out[FILES_LEFT_BYTES])
         if (!left->counts[why])
             continue;
         buf_printf(&text, "%s%zu %s, such as ", kinds++ ? "; " : "", left->counts[why], words[why]);
-        buf_add_shown(&text, str_of(left->names[why]));
+        buf_add_visible(&text, str_of(left->names[why]));
     }
     buf_puts(&text, ")");
     snprintf(out, FILES_LEFT_BYTES, "%s", all && text.at && !text.failed ? text.at : "");

@@ -2,6 +2,7 @@
 #include "server/collect/remote_hub.h"
 
 #include "ingest/base/clock.h"
+#include "ingest/base/visible.h"
 #include "server/collect/stop_signal.h"
 
 #include <jansson.h>
@@ -95,7 +96,7 @@ static void read_member(const struct remote_hub *hub, const char *name, char *te
     json_t *problem = json_loadb(body->at ? body->at : "", body->len, 0, NULL);
     const char *value = json_string_value(json_object_get(problem, name));
     struct buf shown = {0};
-    buf_add_shown(&shown, str_of(value ? value : ""));
+    buf_add_visible(&shown, str_of(value ? value : ""));
     snprintf(text, size, "%s", shown.at && !shown.failed ? shown.at : "");
     buf_free(&shown);
     json_decref(problem);

@@ -2,6 +2,7 @@
 #include "server/exports/xlsx_book.h"
 
 #include "ingest/base/scratch.h"
+#include "ingest/base/visible.h"
 #include "server/exports/xlsx_close.h"
 
 #include <math.h>
@@ -116,7 +117,8 @@ static lxw_format *format_of(struct xlsx_book *book, const struct column *column
 static const char *ended(struct xlsx_book *book, struct str text)
 {
     buf_clear(&book->text);
-    buf_add_shown(&book->text, (struct str){text.at, text.len < MOST_TEXT ? text.len : MOST_TEXT});
+    buf_add_visible(&book->text,
+                    (struct str){text.at, text.len < MOST_TEXT ? text.len : MOST_TEXT});
     size_t valid = book->text.len < MOST_TEXT ? book->text.len : MOST_TEXT;
     if (!book->text.failed && book->text.at)
         book->text.at[str_valid_utf8((struct str){book->text.at, valid})] = '\0';

@@ -4,6 +4,7 @@
 #include "analysis/report/report.h"
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "ingest/base/visible.h"
 #include "server/base/number_text.h"
 #include "server/store/server_tables.h"
 #include "server/store/store_announced.h"
@@ -104,10 +105,10 @@ static bool is_quiet(struct hook_news *news, const struct run *run)
 
 static void put_run_text(const struct run *run, struct buf *out)
 {
-    buf_add_shown(out, run->name);
+    buf_add_visible(out, run->name);
     buf_puts(out, run->status == RUN_FAILED ? " failed: " : " is analyzed: ");
     if (run->status == RUN_FAILED) {
-        buf_add_shown(out, run->error);
+        buf_add_visible(out, run->error);
         return;
     }
     if (run->step_median_ns.null)
@@ -248,7 +249,7 @@ static void put_values(const struct table *table, size_t row, struct buf *data)
 
 static void put_alert(const struct table *table, size_t row, struct buf *text, struct buf *data)
 {
-    buf_add_shown(text, table_cell(table, row, ALERTS_RUN_NAME)->s);
+    buf_add_visible(text, table_cell(table, row, ALERTS_RUN_NAME)->s);
     buf_puts(text, ": ");
     put_change(table, row, text);
     buf_puts(data, "{\"alert\":");

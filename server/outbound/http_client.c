@@ -4,6 +4,7 @@
 #include "server/base/curl_calls.h"
 
 #include "ingest/base/fd_io.h"
+#include "ingest/base/visible.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -79,8 +80,8 @@ static bool refuse_url(const char *url, struct err *err)
         host = at + 1;
     }
     struct buf shown = {0};
-    buf_add_shown(&shown, (struct str){url, scheme});
-    buf_add_shown(&shown, (struct str){host, len});
+    buf_add_visible(&shown, (struct str){url, scheme});
+    buf_add_visible(&shown, (struct str){host, len});
     err_set(err, ERR_USAGE, "found the address '%.80s', expected http://HOST or https://HOST",
             shown.at && !shown.failed ? shown.at : "");
     buf_free(&shown);

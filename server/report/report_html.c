@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report as one self-contained page that can be mailed, kept and printed.
+#include "ingest/base/visible.h"
 #include "server/report/document.h"
 
 #include <math.h>
@@ -26,14 +27,18 @@ static const char style[] =
 
 static void add_text(struct str text, struct buf *out)
 {
-    for (size_t i = 0; i < text.len; i++)
-        switch (text.at[i]) {
+    struct buf visible = {0};
+    buf_add_visible(&visible, text);
+    for (size_t i = 0; i < visible.len; i++)
+        switch (visible.at[i]) {
         case '&': buf_puts(out, "&amp;"); break;
         case '<': buf_puts(out, "&lt;"); break;
         case '>': buf_puts(out, "&gt;"); break;
         case '"': buf_puts(out, "&quot;"); break;
-        default: buf_putc(out, text.at[i]);
+        default: buf_putc(out, visible.at[i]);
         }
+    out->failed |= visible.failed;
+    buf_free(&visible);
 }
 
 static void add_element(const char *tag, struct str text, struct buf *out)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report as Markdown, for pull requests and issues.
+#include "ingest/base/visible.h"
 #include "server/report/document.h"
 
 #include <string.h>
@@ -7,12 +8,15 @@
 // Escapes what would be markup; a line stays one line.
 static void add_text(struct str text, struct buf *out)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.at[i];
-        if (strchr("\\`*_{}[]<>#|~!&", c) && c)
+    struct buf visible = {0};
+    buf_add_visible(&visible, text);
+    for (size_t i = 0; i < visible.len; i++) {
+        if (strchr("\\`*_{}[]<>#|~!&", visible.at[i]))
             buf_putc(out, '\\');
-        buf_putc(out, (unsigned char)c < ' ' ? ' ' : c);
+        buf_putc(out, visible.at[i]);
     }
+    out->failed |= visible.failed;
+    buf_free(&visible);
 }
 
 static void add_cell(const struct doc_cell *cell, struct buf *out)
