@@ -68,6 +68,8 @@ MUST_CHECK bool source_open_path(const char *path, int *fd, struct err *err);
 // Bytes of a descriptor from its current position; it remains the caller's. What a file grows by
 // afterwards is not read.
 MUST_CHECK struct source *source_fd_open(int fd, struct err *err);
+// The same; the descriptor is closed with the source, or after a failure.
+MUST_CHECK struct source *source_fd_take(int fd, struct err *err);
 // Bytes of a file. The descriptor is closed with the source.
 MUST_CHECK struct source *source_file_open(const char *path, struct err *err);
 // Bytes in memory, at most `step` per read (0: all); the bytes stay the caller's.

@@ -131,13 +131,16 @@ struct source *source_fd_open(int fd, struct err *err)
     return open_fd(fd, false, err);
 }
 
-struct source *source_file_open(const char *path, struct err *err)
+struct source *source_fd_take(int fd, struct err *err)
 {
-    int fd;
-    if (!source_open_path(path, &fd, err))
-        return NULL;
     struct source *source = open_fd(fd, true, err);
     if (!source)
         close(fd);
     return source;
+}
+
+struct source *source_file_open(const char *path, struct err *err)
+{
+    int fd;
+    return source_open_path(path, &fd, err) ? source_fd_take(fd, err) : NULL;
 }

@@ -7,7 +7,9 @@
 #include "server/collect/stop_signal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,21 +54,28 @@ static bool make_folder(const char *path, struct err *err)
                    path);
 }
 
+// Traces are opened by a path without links; the folder's may have some.
+static bool find_folder(const char *path, char real[PATH_MAX], struct err *err)
+{
+    return realpath(path, real) || err_set_errno(err, "cannot open %.150s", path);
+}
+
 static bool run(const struct choices *choices, struct err *err)
 {
     char host[64] = "";
     struct stop_signal stop = {.fd = -1};
     struct remote_hub hub = {.stop = &stop, .patience_s = 1};
+    char traces[PATH_MAX] = "";
     (void)gethostname(host, sizeof host - 1);
     const struct agent_config config = {.hub = &hub,
                                         .stop = &stop,
                                         .node = choices->node ? choices->node : host,
                                         .socket_folder = choices->socket_folder,
-                                        .traces = choices->traces,
+                                        .traces = traces,
                                         .poll_s = choices->poll_s > 0 ? choices->poll_s : 1};
     bool ok = remote_hub_open(&hub, choices->url, choices->token, err) &&
-              make_folder(choices->traces, err) && stop_signal_open(&stop, err) &&
-              agent_run(&config, err);
+              make_folder(choices->traces, err) && find_folder(choices->traces, traces, err) &&
+              stop_signal_open(&stop, err) && agent_run(&config, err);
     remote_hub_close(&hub);
     stop_signal_close(&stop);
     return ok;

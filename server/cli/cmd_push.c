@@ -6,6 +6,7 @@
 #include "server/collect/folder_send.h"
 #include "server/collect/stop_signal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -102,6 +103,7 @@ struct sending {
     struct file_list list;
     struct buf whereto; // service and run, as the list of sent files names them
     struct folder_send send;
+    char folder[PATH_MAX]; // of send
 };
 
 static bool is_folder(const char *path)
@@ -156,9 +158,17 @@ static bool open_list(struct sending *sending, const char *folder, struct err *e
 
 // --- push ---------------------------------------------------------------------------------------
 
+// What is below the folder is opened by a path without links; its own may have some.
+static bool open_folder(struct sending *sending, const char *folder, struct err *err)
+{
+    sending->send.folder = realpath(folder, sending->folder);
+    return sending->send.folder || err_set_errno(err, "cannot open %.150s", folder);
+}
+
 static bool push_folder(struct sending *sending, const char *folder, struct err *err)
 {
-    sending->send.folder = folder;
+    if (!open_folder(sending, folder, err))
+        return false;
     if (!open_list(sending, folder, err)) {
         if (err->code == ERR_BUSY || sending->choices->state)
             return false;
@@ -244,8 +254,7 @@ bool cmd_push(int argc, char **argv, struct err *err)
 
 static bool watch(struct sending *sending, const char *folder, struct err *err)
 {
-    sending->send.folder = folder;
-    if (!open_list(sending, folder, err))
+    if (!open_folder(sending, folder, err) || !open_list(sending, folder, err))
         return false;
     fprintf(stderr, "watching %s for run %s\n", folder, sending->choices->run);
     bool ok = folder_send_watch(&sending->send, &sending->stop, err);

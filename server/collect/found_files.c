@@ -10,7 +10,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <linux/openat2.h>
 #include <stdio.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST_DEPTH = 16 };
@@ -93,12 +95,34 @@ static bool has_no_kind(const char *name)
     return is_tfevents(name);
 }
 
+int found_files_open(const char *path, struct err *err)
+{
+    struct stat info;
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
+                           .resolve = RESOLVE_NO_SYMLINKS};
+    int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) // before Linux 5.6, or not allowed
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        bool missing = errno == ENOENT;
+        err_set_errno(err, "cannot open it");
+        err->code = missing ? ERR_NOT_FOUND : err->code;
+    } else if (!S_ISREG(info.st_mode))
+        err_set(err, ERR_FORMAT, "found no regular file, expected a file with something in it");
+    else
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 // Weights are zip archives and pickles as well, so only what is certainly a record counts.
 bool found_files_is_read(const char *path)
 {
     struct err ignored = {.pos = ERR_NO_POS};
     struct format_found found = {0};
-    struct source *source = source_file_open(path, &ignored);
+    int fd = found_files_open(path, &ignored);
+    struct source *source = fd >= 0 ? source_fd_take(fd, &ignored) : NULL;
     source = source ? format_open(source, NULL, &found, &ignored) : NULL;
     const struct format *format = source ? found.format : NULL;
     bool is = format && format->kind != FORMAT_DATABASE && format->kind != FORMAT_ARCHIVE &&

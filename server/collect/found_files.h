@@ -48,6 +48,11 @@ struct found_files {
 // itself.
 MUST_CHECK bool found_files_walk(const struct found_files *walk, struct err *err);
 
+// Opens for reading what a walk has found: a regular file at a path without symbolic links, as
+// realpath gives it. Whoever owns the folder may have put a link to somebody else's file, or a
+// FIFO, in its place meanwhile. -1 on failure; ERR_NOT_FOUND, ERR_FORMAT for another kind.
+int found_files_open(const char *path, struct err *err);
+
 // Whether the content of a file is one that a hub reads; opens it.
 bool found_files_is_read(const char *path);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/collect/send_file.h"
 
+#include "server/collect/found_files.h"
 #include "server/collect/stop_signal.h"
 #include "server/files/hasher.h"
 #include "server/base/base64.h"
@@ -36,16 +37,13 @@ struct sending {
 static bool open_file(struct sending *sending, const char *path, struct err *err)
 {
     struct stat info;
-    sending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (sending->fd < 0 || fstat(sending->fd, &info) != 0) {
-        bool gone = errno == ENOENT;
-        err_set_errno(err, "cannot open it");
-        err->code = gone ? ERR_NOT_FOUND : err->code;
+    sending->fd = found_files_open(path, err);
+    if (sending->fd < 0)
         return false;
-    }
-    if (!S_ISREG(info.st_mode) || info.st_size == 0)
-        return err_set(err, ERR_FORMAT, "found %s, expected a file with something in it",
-                       S_ISREG(info.st_mode) ? "an empty file" : "no regular file");
+    if (fstat(sending->fd, &info) != 0)
+        return err_set_errno(err, "cannot open it");
+    if (info.st_size == 0)
+        return err_set(err, ERR_FORMAT, "found an empty file, expected one with something in it");
     sending->bytes = (uint64_t)info.st_size;
     sending->changed = info.st_mtim;
     return true;

@@ -3,6 +3,7 @@
 
 #include "ingest/base/buf.h"
 #include "ingest/source/source.h"
+#include "server/collect/found_files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -110,7 +111,8 @@ static struct source *open_members(const struct set_file *const *members, size_t
     while (ok && opened < count) {
         char path[4200];
         snprintf(path, sizeof path, "%s/%s", folder, members[opened]->file.name);
-        parts[opened] = source_file_open(path, err);
+        int fd = found_files_open(path, err);
+        parts[opened] = fd >= 0 ? source_fd_take(fd, err) : NULL;
         ok = parts[opened];
         opened += ok;
     }

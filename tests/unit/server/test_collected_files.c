@@ -301,6 +301,34 @@ static void a_name_too_long_for_the_list_is_said(void **state)
     folder_remove(folder);
 }
 
+// Who owns a folder may put something else in a file's place after it was listed.
+static void what_was_found_is_opened_neither_through_links_nor_if_it_is_a_fifo(void **state)
+{
+    char folder[] = "/tmp/stepscope-links-XXXXXX", path[64], other[64];
+    struct err err = {.pos = ERR_NO_POS};
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/below", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/below/a.csv", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && close(fd) == 0);
+    fd = found_files_open(path, &err);
+    assert_true(fd >= 0 && close(fd) == 0);
+    snprintf(other, sizeof other, "%s/b.csv", folder);
+    assert_int_equal(symlink("below/a.csv", other), 0);
+    assert_int_equal(found_files_open(other, &err), -1);
+    snprintf(other, sizeof other, "%s/link", folder);
+    assert_int_equal(symlink("below", other), 0);
+    snprintf(other, sizeof other, "%s/link/a.csv", folder);
+    assert_int_equal(found_files_open(other, &err), -1);
+    snprintf(other, sizeof other, "%s/fifo.csv", folder);
+    assert_int_equal(mkfifo(other, 0600), 0);
+    assert_int_equal(found_files_open(other, &err), -1);
+    assert_int_equal(err.code, ERR_FORMAT);
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_file_of_no_kind_is_opened_again_only_once_it_has_changed),
         cmocka_unit_test(one_pass_remembers_no_files_of_no_kind),
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
+        cmocka_unit_test(what_was_found_is_opened_neither_through_links_nor_if_it_is_a_fifo),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
         cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),
         cmocka_unit_test(a_long_list_forgets_names_that_are_gone),
