@@ -14,8 +14,8 @@ limit=${MAX_REGRESSION:-0.03} most=${MOST:-8}
 traces=$(realpath -m "${TRACES:-gate-traces}")
 url=${STEPSCOPE_URL:?address of the service}
 token=${STEPSCOPE_TOKEN:-}
-# So that nothing inherits it. Code of the change can still find it in /proc: give the token only the
-# scopes upload,read, a quota and an end, and run strangers' code as another user (sudo -u).
+# So that nothing inherits it. Code of the change can still find it in /proc: give the token only
+# the scopes upload,read, a quota and an end, and run strangers' code as another user (sudo -u).
 unset STEPSCOPE_TOKEN
 rm -f gate.md gate.answer # those of an earlier run in this folder
 

@@ -49,7 +49,7 @@ struct found_files {
 MUST_CHECK bool found_files_walk(const struct found_files *walk, struct err *err);
 
 // Opens for reading what a walk has found: a regular file at a path without symbolic links, as
-// realpath gives it. Whoever owns the folder may have put a link to somebody else's file, or a
+// realpath gives it. Whoever owns the folder may have put a link to a file of another, or a
 // FIFO, in its place meanwhile. -1 on failure; ERR_NOT_FOUND, ERR_FORMAT for another kind.
 int found_files_open(const char *path, struct err *err);
 

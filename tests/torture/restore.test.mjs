@@ -72,8 +72,8 @@ test("what a backup was made of beside uploads and deletions is restored whole",
   assert.ok(state.uploaded > 3, `only ${state.uploaded} uploads beside the backups`);
   await server.stop();
 
-  const told = await must("restore", "--from", to, "--data", back);
-  assert.match(told, /what was revoked since has to be revoked again/);
+  const output = await must("restore", "--from", to, "--data", back);
+  assert.match(output, /what was revoked since has to be revoked again/);
   const checked = await must("check", "--data", back, "--blobs");
   assert.match(checked, /^database: sound$/m);
   assert.match(checked, /, 0 damaged$/m);
