@@ -63,6 +63,16 @@ static bool read_node(struct request *request, json_t *body, struct known_node *
     return true;
 }
 
+static bool take_poll(struct request *request, struct response *response,
+                      const struct known_node *node, struct err *err)
+{
+    if (known_agents_poll(request->services->agents, node, &response->body, err))
+        return true;
+    response_retry_later(response, request);
+    return response_refuse(response, err, (struct refusal){429, "too-many-nodes"},
+                           "found more than %d nodes with agents", AGENTS_MOST_NODES);
+}
+
 bool agents_post_poll(struct request *request, struct response *response, struct err *err)
 {
     request->changes_nothing = true; // too many for the audit log
@@ -72,8 +82,8 @@ bool agents_post_poll(struct request *request, struct response *response, struct
     json_t *body = node ? json_body_read(request, response, err) : NULL;
     struct buf *out = &response->body;
     buf_printf(out, "{\"poll_s\":%d,\"captures\":", AGENTS_POLL_SECONDS);
-    bool ok = body && read_node(request, body, node, err) &&
-              known_agents_poll(request->services->agents, node, out, err);
+    bool ok =
+        body && read_node(request, body, node, err) && take_poll(request, response, node, err);
     buf_putc(out, '}');
     response->type = "application/json";
     json_decref(body);

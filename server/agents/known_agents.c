@@ -69,15 +69,19 @@ void known_agents_free(struct known_agents *agents)
 
 // --- with the lock held -------------------------------------------------------------------------
 
+static void drop(struct known_agents *agents, size_t at)
+{
+    free(agents->nodes[at]);
+    agents->nodes[at] = agents->nodes[--agents->node_count];
+}
+
 static void age(struct known_agents *agents, int64_t now_ns)
 {
     for (size_t i = 0; i < agents->node_count;)
-        if (now_ns - agents->nodes[i]->seen_ns > SILENT_NS) {
-            free(agents->nodes[i]);
-            agents->nodes[i] = agents->nodes[--agents->node_count];
-        } else {
+        if (now_ns - agents->nodes[i]->seen_ns > SILENT_NS)
+            drop(agents, i);
+        else
             i++;
-        }
     size_t kept = 0;
     for (size_t i = 0; i < agents->capture_count; i++) {
         struct wanted_capture *capture = &agents->captures[i];
@@ -89,6 +93,37 @@ static void age(struct known_agents *agents, int64_t now_ns)
     agents->capture_count = kept;
 }
 
+// By owner; among one's nodes, first the one that is missed least.
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct known_node *a = *(struct known_node *const *)left;
+    const struct known_node *b = *(struct known_node *const *)right;
+    int order = strcmp(a->owner, b->owner);
+    order = order ? order : (a->process_count > 0) - (b->process_count > 0);
+    return order ? order : (a->seen_ns > b->seen_ns) - (a->seen_ns < b->seen_ns);
+}
+
+// Whoever has most nodes loses one to an owner who has at least two fewer, so that no token takes
+// all places, and two with the same number do not take one from each other in turn.
+static bool give_way(struct known_agents *agents, const char *owner)
+{
+    size_t first = 0, own = 0, most = 0, most_at = 0;
+    qsort(agents->nodes, agents->node_count, sizeof *agents->nodes, compare_nodes);
+    for (size_t i = 0; i < agents->node_count; i++) {
+        if (strcmp(agents->nodes[i]->owner, agents->nodes[first]->owner) != 0)
+            first = i;
+        own += strcmp(agents->nodes[i]->owner, owner) == 0;
+        if (i - first >= most) {
+            most = i - first + 1;
+            most_at = first;
+        }
+    }
+    if (most < own + 2)
+        return false;
+    drop(agents, most_at);
+    return true;
+}
+
 // A node is the same only for the same token.
 static struct known_node *see(struct known_agents *agents, const struct known_node *now)
 {
@@ -96,7 +131,7 @@ static struct known_node *see(struct known_agents *agents, const struct known_no
         if (strcmp(agents->nodes[i]->name, now->name) == 0 &&
             strcmp(agents->nodes[i]->owner, now->owner) == 0)
             return agents->nodes[i];
-    if (agents->node_count == AGENTS_MOST_NODES)
+    if (agents->node_count == AGENTS_MOST_NODES && !give_way(agents, now->owner))
         return NULL;
     struct known_node *node = calloc(1, sizeof *node);
     if (node)

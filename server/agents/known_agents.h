@@ -48,7 +48,7 @@ MUST_CHECK struct known_agents *known_agents_new(const char *path, struct err *e
 void known_agents_free(struct known_agents *agents); // NULL is allowed
 
 // Takes what a node says, and appends the captures for it as a JSON list. ERR_LIMIT: too many
-// nodes.
+// nodes, and no token with more of them than the node's own.
 MUST_CHECK bool known_agents_poll(struct known_agents *agents, const struct known_node *node,
                                   struct buf *out, struct err *err);
 

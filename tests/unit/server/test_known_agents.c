@@ -27,6 +27,22 @@ static void tell(struct known_agents *agents, const char *name, int64_t first_ra
     free(node);
 }
 
+// A node without processes, if it finds a place.
+static bool ask(struct known_agents *agents, const char *owner, size_t number)
+{
+    struct err err;
+    struct buf out = {0};
+    struct known_node *node = calloc(1, sizeof *node);
+    snprintf(node->name, sizeof node->name, "n%zu", number);
+    snprintf(node->owner, sizeof node->owner, "%s", owner);
+    node->seen_ns = INT64_MAX / 2;
+    bool ok = known_agents_poll(agents, node, &out, &err);
+    assert_true(ok || err.code == ERR_LIMIT);
+    buf_free(&out);
+    free(node);
+    return ok;
+}
+
 static bool want(struct known_agents *agents, struct wanted_capture capture, size_t *nodes)
 {
     struct err err;
@@ -62,6 +78,28 @@ static void a_capture_of_ranks_is_for_the_nodes_that_have_them(void **state)
     assert_non_null(strstr(second.at, "\"some\""));
     buf_free(&first);
     buf_free(&second);
+    known_agents_free(agents);
+}
+
+static void no_token_takes_all_places_of_nodes(void **state)
+{
+    (void)state;
+    struct err err;
+    size_t places = 0, own = 0;
+    struct buf out = {0};
+    struct known_agents *agents = known_agents_new(NULL, &err);
+    tell(agents, "busy", 0, &out); // of the owner ""
+    while (ask(agents, "k_many", places))
+        places++;
+    assert_int_equal(places, AGENTS_MOST_NODES - 1);
+    while (ask(agents, "k_few", own))
+        own++;
+    assert_int_equal(own, AGENTS_MOST_NODES / 2 - 1); // and as many of the first
+    assert_true(known_agents_have(agents, 7, ""));
+    while (ask(agents, "", own))
+        own++;
+    assert_true(known_agents_have(agents, 7, "")); // those that are idle give way first
+    buf_free(&out);
     known_agents_free(agents);
 }
 
@@ -184,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_capture_of_ranks_is_for_the_nodes_that_have_them),
+        cmocka_unit_test(no_token_takes_all_places_of_nodes),
         cmocka_unit_test(captures_that_nobody_asked_for_leave_half_of_the_places),
         cmocka_unit_test(a_capture_is_still_wanted_after_a_restart),
         cmocka_unit_test(a_capture_that_cannot_be_kept_is_not_taken),
