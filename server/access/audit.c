@@ -331,6 +331,8 @@ static bool counts(const struct request *request, const struct response *respons
         return false;
     if (request->is_download)
         return response->status == 0 || response->status < 300;
+    if (request->notifies)
+        return true;
     if (request->changes_nothing ||
         request_is_safe(request)) // a progress query may complete an upload
         return names_upload(request);

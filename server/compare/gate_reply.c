@@ -9,6 +9,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/hash.h"
+#include "ingest/base/visible.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -72,6 +73,18 @@ static bool read_figure(const struct query *query, struct gate_request *gate, st
            err_set(err, ERR_USAGE, "found sequential=true, which is of step times alone");
 }
 
+// Word to others is a change, although this is a GET: not for who may only look, nor for a link on
+// another page or in a mail.
+static bool check_notify(struct request *request, struct err *err)
+{
+    struct str site = request_header(request, "Sec-Fetch-Site");
+    request->notifies = true;
+    if (!(request->who.scopes & (SCOPE_UPLOAD | SCOPE_WRITE | SCOPE_ADMIN)))
+        return err_set(err, ERR_DENIED, "notify=true requires the scope upload or write");
+    return !site.at || str_equal(site, STR("same-origin")) ||
+           err_set(err, ERR_DENIED, "a link has notify=true, expected a program to ask for that");
+}
+
 static bool read_gate(struct request *request, struct response *response, struct gate_request *gate,
                       struct err *err)
 {
@@ -85,7 +98,8 @@ static bool read_gate(struct request *request, struct response *response, struct
         !read_undecided(&request->query, &gate->undecided_fails, err) ||
         !read_flag(&request->query, "sequential", &gate->sequential, err) ||
         !read_flag(&request->query, "notify", &gate->notify, err) ||
-        !read_figure(&request->query, gate, err) || !read_format(request, &gate->format, err) ||
+        (gate->notify && !check_notify(request, err)) || !read_figure(&request->query, gate, err) ||
+        !read_format(request, &gate->format, err) ||
         !compare_sides_find(request, response, &gate->compared, err))
         return false;
     return gate->compared.side_count == 2 ||
@@ -123,8 +137,10 @@ static bool put_url(const struct request *request, const struct compared *compar
 
 static void put_text(const struct gate_answer *answer, struct str url, struct buf *out)
 {
-    for (int i = 0; i < GATE_LINES; i++)
-        buf_printf(out, "%s\n", answer->lines[i]);
+    for (int i = 0; i < GATE_LINES; i++) {
+        buf_add_visible(out, str_of(answer->lines[i]));
+        buf_putc(out, '\n');
+    }
     buf_add_str(out, url);
     buf_putc(out, '\n');
 }
@@ -132,11 +148,15 @@ static void put_text(const struct gate_answer *answer, struct str url, struct bu
 // Text in Markdown: names come from outside, and must not become links, tags or mentions.
 static void put_escaped(struct str text, struct buf *out)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (strchr("\\`*_{}[]<>#|~@", text.at[i]))
+    struct buf visible = {0};
+    buf_add_visible(&visible, text);
+    for (size_t i = 0; i < visible.len; i++) {
+        if (strchr("\\`*_{}[]<>#|~@", visible.at[i]))
             buf_putc(out, '\\');
-        buf_putc(out, text.at[i]);
+        buf_putc(out, visible.at[i]);
     }
+    out->failed |= visible.failed;
+    buf_free(&visible);
 }
 
 // A comment for a pull request.
@@ -224,7 +244,8 @@ static void set_status(struct request *request, struct response *response,
                         "199 stepscope \"undecided: the limit could not be checked\"");
 }
 
-// Announces the gate's answer if the request asks for it, once for these runs and this answer.
+// Announces the gate's answer if the request asks for it, once for these runs, this figure and this
+// answer: other limits than the first, of which there are any number, bring no other word of it.
 static bool notify(const struct request *request, const struct gate_request *gate,
                    const struct gate_answer *answer, struct str url, struct err *err)
 {
@@ -233,17 +254,23 @@ static bool notify(const struct request *request, const struct gate_request *gat
     const char *word = verdict_gate_word(answer->gate);
     buf_printf(&text, "Gate: %s\n", word);
     put_text(answer, STR(""), &text);
-    buf_printf(&data, "{\"result\":\"%s\",\"max_regression\":", word);
-    buf_f64(&data, gate->max_regression);
+    buf_printf(&data, "{\"result\":\"%s\",\"metric\":", word);
+    if (gate->figure)
+        buf_json(&data, str_of(gate->figure->metric));
+    else
+        buf_puts(&data, "null");
     buf_puts(&data, ",\"base\":\"");
     put_ids(&gate->compared.sides[0], &data);
     buf_puts(&data, "\",\"cand\":\"");
     put_ids(&gate->compared.sides[1], &data);
-    buf_puts(&data, "\"}");
+    size_t known_by = data.len;
+    buf_puts(&data, "\",\"max_regression\":");
+    buf_f64(&data, gate->max_regression);
+    buf_putc(&data, '}');
     bool ok = buf_ok(&text, err) && buf_ok(&data, err);
     if (ok) {
         snprintf(key, sizeof key, "gate-%016llx",
-                 (unsigned long long)hash_bytes(data.at, data.len));
+                 (unsigned long long)hash_bytes(data.at, known_by));
         snprintf(type, sizeof type, "gate.%s",
                  answer->gate == GATE_PASS   ? "passed"
                  : answer->gate == GATE_FAIL ? "failed"

@@ -43,6 +43,7 @@ struct request {
     bool is_piece;                 // of an upload; only the last one is audited
     bool changes_nothing;          // though its method may; not audited
     bool is_download;              // of a raw file; audited, though nothing changes
+    bool notifies;                 // others, though its method is safe; audited
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path
 };

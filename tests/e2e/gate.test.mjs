@@ -57,6 +57,16 @@ function assert_gate(reply, status, result) {
   assert.equal("warning" in reply.headers, result === "undecided", reply.headers.warning);
 }
 
+test("nothing in a name hides or turns around what follows it", async () => {
+  await server.analyzed("rtl\u202ex", [{ data: small_json(), filename: "rank0.json" }]);
+  const query = "base=main@1&cand=rtl%E2%80%AEx";
+  for (const [format, name] of [["text", "rtl[U+202E]x"], ["markdown", "rtl\\[U+202E\\]x"]]) {
+    const { text } = await gate(`${query}&format=${format}`);
+    assert.ok(text.includes(name), text);
+    assert.ok(!text.includes("\u202e"), text);
+  }
+});
+
 test("another figure than the step time may be judged, of logs alone", async () => {
   for (const [series, tokens] of [["logged", 7000], ["fewer", 6500], ["more", 7400]])
     for (const number of REPEATS)

@@ -7,7 +7,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
-import { root, run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { root, run_program, run_status, stepscope_bin, temporary, until }
+  from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 let server;
@@ -61,11 +62,15 @@ test("webhooks bring finished runs, alerts and gates, signed, once, and after a 
     });
     assert.match(alert.json.text, /^nightly@10: step .* % slower than before, .* became /);
     assert.equal(alert.json.data.name, "nightly@10");
-    const ask = (more) => hub.request("/api/v1/compare/gate?base=nightly@9&cand=nightly@10" +
-      `&undecided=fail&max_regression=0.03${more}`);
+    const ask = (more, headers = {}) => hub.request("/api/v1/compare/gate?base=nightly@9" +
+      `&cand=nightly@10&undecided=fail${more}`, { headers });
     await ask("");
-    await ask("&notify=true");
-    await ask("&notify=true");
+    const link = await ask("&notify=true",
+      { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" });
+    assert.equal(link.status, 403, "a link on another page notifies nobody");
+    assert.match(link.json.detail, /^a link has notify=true/);
+    for (const limit of ["0.03", "0.03", "0.0301"])
+      assert.equal((await ask(`&notify=true&max_regression=${limit}`)).status, 409);
     const [gate] = await until("the gate has come", () => {
       const found = of("/json").filter((one) => one.json.type.startsWith("gate."));
       return found.length && found;
@@ -101,6 +106,30 @@ test("webhooks bring finished runs, alerts and gates, signed, once, and after a 
     assert.equal(wrong.status, 2);
     assert.match(wrong.stderr, /webhook 1: found the address 'file:/);
   });
+
+test("who may only look notifies nobody, and who did is in the audit log", async () => {
+  const data = join(temporary("gate-scopes"), "data");
+  const out = await run_program(stepscope_bin(), ["token", "create", "--data", data, "--name",
+    "root", "--scopes", "admin"]);
+  const guarded = await start_server({ data, token: /ss_\S+/.exec(out)[0],
+    options: ["--auth", "required"] });
+  after(() => guarded.stop());
+  for (const name of ["a", "b"])
+    await guarded.analyzed(name, [{ data: small_json(), filename: "rank0.json" }],
+      { world_size: 1 });
+  const ask = async (scopes) => {
+    const { json } = await guarded.send("POST", "/tokens", { name: "ci", scopes });
+    return guarded.request("/api/v1/compare/gate?base=a&cand=b&notify=true",
+      { headers: { Authorization: `Bearer ${json.token}` } });
+  };
+  const refused = await ask(["read"]);
+  assert.equal(refused.status, 403, refused.text);
+  assert.match(refused.json.detail, /^notify=true requires the scope upload or write/);
+  assert.equal((await ask(["read", "upload"])).status, 200);
+  const { items } = await guarded.get("/audit");
+  const entries = items.filter(({ action }) => action === "GET /api/v1/compare/gate");
+  assert.deepEqual(entries.map(({ status }) => status), [200, 403]);
+});
 
 test("the gate of a pipeline goes on until it is sure, and writes a comment", async () => {
   const cwd = temporary("gate");
