@@ -11,14 +11,18 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define DAY_S ((int64_t)86400)
+#define DAY_S     ((int64_t)86400)
+#define MOST_OWED ((uint64_t)1 << 20)
+#define OWED_NS   ((int64_t)60 * 1000000000)
 
-// Someone's uploads in progress.
+// Someone's uploads in progress, and what else was received.
 struct holder {
     char key[80];
     int64_t uploads;
     uint64_t bytes;       // received so far and not in the store yet
     uint64_t new_bytes;   // of these, those to be stored
+    uint64_t owed;        // of these, those of no upload
+    int64_t owed_ns;      // since when
     struct quota_use use; // last answer of the store
     bool knows_use;       // nothing of this holder's was counted since
     struct holder *next;
@@ -28,7 +32,7 @@ struct quota {
     struct store *store;
     struct quota_limits defaults;
     pthread_mutex_t lock;
-    struct holder *holders; // only those with uploads: never more than there are uploads
+    struct holder *holders; // those with uploads, or with bytes that are not in the store yet
 };
 
 struct quota *quota_new(struct store *store, const struct quota_limits *defaults, struct err *err)
@@ -44,11 +48,19 @@ struct quota *quota_new(struct store *store, const struct quota_limits *defaults
     return quota;
 }
 
+static void charge(const struct quota *quota, struct str who, uint64_t bytes)
+{
+    struct err err = {0};
+    if (bytes && !store_quota_charge(quota->store, who, store_today(), bytes, &err))
+        log_error("received bytes were not counted: %s", err.msg);
+}
+
 void quota_free(struct quota *quota)
 {
     while (quota && quota->holders) {
         struct holder *first = quota->holders;
         quota->holders = first->next;
+        charge(quota, str_of(first->key), first->owed);
         free(first);
     }
     if (quota)
@@ -82,7 +94,7 @@ static struct holder *get_holder(struct quota *quota, struct str key, struct err
 static void drop_holder(struct quota *quota, struct str key)
 {
     struct holder **at = find_holder(quota, key), *gone = *at;
-    if (!gone || gone->uploads)
+    if (!gone || gone->uploads || gone->bytes)
         return;
     *at = gone->next;
     free(gone);
@@ -275,11 +287,8 @@ void quota_settle(struct request *request, uint64_t counted_bytes)
 // between.
 static void charge_rest(const struct quota *quota, const struct request *request)
 {
-    struct err err = {0};
     uint64_t received = request->body->received, counted = request->quota_counted;
-    if (received > counted && !store_quota_charge(quota->store, request->who.key, store_today(),
-                                                  received - counted, &err))
-        log_error("an upload was not counted: %s", err.msg);
+    charge(quota, request->who.key, received > counted ? received - counted : 0);
 }
 
 void quota_leave(struct request *request)
@@ -296,4 +305,59 @@ void quota_leave(struct request *request)
     }
     drop_holder(quota, request->who.key);
     pthread_mutex_unlock(&quota->lock);
+}
+
+// --- what is no upload --------------------------------------------------------------------------
+
+// Takes what the store is to hear of now: all once it is much, or old. Called with the lock.
+static uint64_t take_owed(struct holder *holder)
+{
+    uint64_t owed = holder->owed;
+    if (owed < MOST_OWED && clock_mono_ns() - holder->owed_ns < OWED_NS)
+        return 0;
+    holder->owed = 0;
+    return owed;
+}
+
+static bool owe(struct quota *quota, struct request *request, struct response *response,
+                uint64_t bytes, uint64_t *due, struct err *err)
+{
+    struct holder *holder = get_holder(quota, request->who.key, err);
+    request->quota_stores_nothing = true;
+    if (!holder || !check_room(quota, holder, request, response, bytes, err))
+        return false;
+    if (!holder->owed)
+        holder->owed_ns = clock_mono_ns();
+    holder->owed += bytes;
+    holder->bytes += bytes;
+    *due = take_owed(holder);
+    return true;
+}
+
+// As with uploads, bytes leave these counts only once they are in the store.
+static void forget_owed(struct quota *quota, struct str key, uint64_t bytes)
+{
+    pthread_mutex_lock(&quota->lock);
+    struct holder *holder = *find_holder(quota, key);
+    holder->bytes -= bytes; // which kept it
+    holder->knows_use = false;
+    drop_holder(quota, key);
+    pthread_mutex_unlock(&quota->lock);
+}
+
+bool quota_spend(struct request *request, struct response *response, uint64_t bytes,
+                 struct err *err)
+{
+    struct quota *quota = request->services->quota;
+    uint64_t due = 0;
+    if (!quota || request->who.key.len == 0)
+        return true;
+    pthread_mutex_lock(&quota->lock);
+    bool ok = owe(quota, request, response, bytes, &due, err);
+    drop_holder(quota, request->who.key);
+    pthread_mutex_unlock(&quota->lock);
+    charge(quota, request->who.key, due);
+    if (due)
+        forget_owed(quota, request->who.key, due);
+    return ok;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much each token, or person behind a proxy, may upload: bytes per day, bytes stored,
-// concurrent uploads.
+// concurrent uploads. What else is kept of what they send counts towards the day.
 #ifndef SERVER_QUOTA_H
 #define SERVER_QUOTA_H
 
@@ -33,5 +33,11 @@ void quota_settle(struct request *request, uint64_t counted_bytes);
 
 // Ends it, and counts the other received bytes of request->body.
 void quota_leave(struct request *request);
+
+// Counts bytes that are kept and of no upload, such as stage times, or fails with 429 if they are
+// too many for the day. They come often and are small: the store hears of them once they are 1 MiB
+// or a minute old.
+MUST_CHECK bool quota_spend(struct request *request, struct response *response, uint64_t bytes,
+                            struct err *err);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creating, changing and deleting runs.
+#include "server/access/quota.h"
 #include "server/api/api.h"
 #include "server/care/retention_plan.h"
 #include "server/http/json_body.h"
@@ -164,7 +165,8 @@ bool api_create_run(struct request *request, struct response *response, struct e
     json_t *object = query_allow(&request->query, no_parameters, err)
                          ? json_body_read(request, response, err)
                          : NULL;
-    bool ok = object && create(request, object, &run, err);
+    bool ok = object && quota_spend(request, response, request->body->received, err) &&
+              create(request, object, &run, err);
     json_decref(object);
     if (!ok && err->code == ERR_BUSY) {
         response->status = 429;

@@ -44,6 +44,7 @@ static const struct {
     [METRIC_BLOB_FILES] = {"blob_files", "Uploaded files."},
     [METRIC_TRACE_BYTES] = {"trace_bytes", "Bytes of the traces built from uploaded files."},
     [METRIC_TRACE_FILES] = {"trace_files", "Traces built from uploaded files."},
+    [METRIC_STEPS_BYTES] = {"steps_bytes", "Bytes of the stage times that running jobs sent."},
     [METRIC_DAMAGED_BLOBS] = {"damaged_blobs", "Stored files that are known to be damaged."},
     [METRIC_DATABASE_OK] = {"database_ok",
                             "1 when the last check of the database found no damage."},

@@ -38,6 +38,7 @@ enum metric_gauge {
     METRIC_BLOB_FILES,
     METRIC_TRACE_BYTES,
     METRIC_TRACE_FILES,
+    METRIC_STEPS_BYTES,   // of what running jobs sent to this service
     METRIC_DAMAGED_BLOBS, // that the scrub knows of
     METRIC_DATABASE_OK,   // 1 or 0, from the last check of the database
     METRIC_WRITES_OK,     // 0: a flush failed, or tables are newer: nothing is accepted

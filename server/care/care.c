@@ -5,6 +5,7 @@
 #include "server/access/audit.h"
 #include "server/care/ballast.h"
 #include "server/exports/export_spool.h"
+#include "server/files/data_folder.h"
 #include "server/care/write_probe.h"
 #include "server/care/resumable_sweep.h"
 #include "server/care/retention.h"
@@ -62,6 +63,7 @@ struct care {
     int64_t expire_next_ns; // monotonic: when the rules are applied again
     int64_t sweep_next_ns;  // monotonic
     int64_t upload_next_ns; // monotonic: when uploads in parts are ended again
+    int64_t steps_next_ns;  // monotonic: when stage times are measured again
     int64_t pieces_next_ns; // monotonic: while another service leads
     int64_t noted_clock_ns; // trusted time of day last stored, 0 none
     struct swept_folders swept;
@@ -528,6 +530,17 @@ static void sweep_pieces(struct care *care)
     care->pieces_next_ns = clock_mono_ns() + SWEEP_NS;
 }
 
+// At most 1 % of the time.
+static void measure_steps(struct care *care)
+{
+    int64_t begun_ns = clock_mono_ns();
+    if (begun_ns < care->steps_next_ns)
+        return;
+    metrics_set(care->config.metrics, METRIC_STEPS_BYTES,
+                data_folder_bytes(blob_root(care->config.intake.blobs), "steps"));
+    care->steps_next_ns = begun_ns + 100 * (clock_mono_ns() - begun_ns);
+}
+
 static void keep_ballast(struct care *care)
 {
     uint64_t free_bytes;
@@ -604,6 +617,7 @@ static void do_duties(struct care *care)
     metrics_set(care->config.metrics, METRIC_WRITES_OK, can_write);
     give_memory_back(care);
     export_spool_expire(care->config.spool);
+    measure_steps(care);
     if (!can_write) // a restart is needed, or an update
         return;
     keep_ballast(care);

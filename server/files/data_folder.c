@@ -41,6 +41,33 @@ bool data_folder_check(const char *folder, struct err *err)
                    path);
 }
 
+static uint64_t bytes_of(const char *folder, bool has_folders)
+{
+    char path[900];
+    uint64_t bytes = 0;
+    struct stat info;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] == '.' || lstat(path, &info) != 0)
+            continue;
+        if (S_ISREG(info.st_mode))
+            bytes += (uint64_t)info.st_size;
+        else if (has_folders && S_ISDIR(info.st_mode))
+            bytes += bytes_of(path, false);
+    }
+    if (dir)
+        closedir(dir);
+    return bytes;
+}
+
+uint64_t data_folder_bytes(const char *data, const char *name)
+{
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s/%s", data, name);
+    return bytes_of(folder, true);
+}
+
 bool data_folder_drop(const char *data, const char *name, struct str id)
 {
     char folder[600], path[900];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/steps/live_steps.h"
 
+#include "server/access/quota.h"
 #include "server/api/api_parts.h"
 #include "server/http/json_body.h"
 #include "server/steps/step_watch.h"
@@ -104,8 +105,8 @@ static bool read_row(const json_t *row, const size_t *places, size_t stages, uin
     return true;
 }
 
-static bool keep_rows(struct request *request, const struct delivery *delivery, const char *folder,
-                      struct err *err)
+static bool read_rows(struct request *request, const struct delivery *delivery, const char *folder,
+                      struct step_rows *rows, struct err *err)
 {
     struct step_stages all;
     size_t places[STEP_MOST_STAGES], i;
@@ -118,19 +119,20 @@ static bool keep_rows(struct request *request, const struct delivery *delivery, 
         return false;
     json_array_foreach(delivery->rows, i, row) if (!read_row(row, places, delivery->stages.count,
                                                              us + i * all.count, err)) return false;
-    const struct step_rows rows = {.rank = (uint32_t)delivery->rank,
-                                   .first_step = (uint64_t)delivery->first_step,
-                                   .count = count,
-                                   .stages = all.count,
-                                   .us = us};
-    return step_log_append(folder, &rows, err);
+    *rows = (struct step_rows){.rank = (uint32_t)delivery->rank,
+                               .first_step = (uint64_t)delivery->first_step,
+                               .count = count,
+                               .stages = all.count,
+                               .us = us};
+    return true;
 }
 
 // Stage times come too often for the audit log; a run created for them is logged.
-static bool make_run(struct request *request, const struct run_request *wanted, struct run *run,
-                     struct err *err)
+static bool make_run(struct request *request, struct response *response,
+                     const struct run_request *wanted, struct run *run, struct err *err)
 {
-    if (!store_create_run(request->services->intake->store, wanted, request->arena, run, err))
+    if (!quota_spend(request, response, request->body->received, err) ||
+        !store_create_run(request->services->intake->store, wanted, request->arena, run, err))
         return false;
     request->changes_nothing = false;
     request->object =
@@ -139,7 +141,8 @@ static bool make_run(struct request *request, const struct run_request *wanted, 
 }
 
 // The run of that name, made if there is none. A token that may only upload adds to its own runs.
-static bool find_run(struct request *request, struct str name, struct run *run, struct err *err)
+static bool find_run(struct request *request, struct response *response, struct str name,
+                     struct run *run, struct err *err)
 {
     struct store *store = request->services->intake->store;
     const struct run_request wanted = {
@@ -150,7 +153,7 @@ static bool find_run(struct request *request, struct str name, struct run *run, 
         if (err->code != ERR_NOT_FOUND)
             return false;
         *err = (struct err){.pos = ERR_NO_POS};
-        if (!make_run(request, &wanted, run, err) &&
+        if (!make_run(request, response, &wanted, run, err) &&
             (err->code != ERR_CONFLICT ||
              !store_find_run(store, name, request->arena, run, err))) // by another rank meanwhile
             return false;
@@ -187,13 +190,16 @@ bool live_steps_post(struct request *request, struct response *response, struct 
 {
     struct delivery delivery;
     struct run run;
+    struct step_rows rows;
     char folder[512];
     request->changes_nothing = true; // unless it makes a run
     json_t *body = json_body_read(request, response, err);
     bool ok = body && has_room(request, err) && read_delivery(request, body, &delivery, err) &&
-              find_run(request, delivery.run, &run, err) &&
+              find_run(request, response, delivery.run, &run, err) &&
               folder_of(request, run.id, folder, sizeof folder, err) &&
-              keep_rows(request, &delivery, folder, err);
+              read_rows(request, &delivery, folder, &rows, err) &&
+              quota_spend(request, response, step_log_bytes(&rows), err) &&
+              step_log_append(folder, &rows, err);
     if (ok) {
         watch_steps(request, &run, folder, &delivery);
         response->status = 202;

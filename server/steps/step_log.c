@@ -124,6 +124,11 @@ static size_t block_bytes(size_t cells)
     return sizeof(struct block) + 8 * ((cells + 1) / 2);
 }
 
+uint64_t step_log_bytes(const struct step_rows *rows)
+{
+    return block_bytes(rows->count * rows->stages);
+}
+
 static uint32_t check_of(const struct block *block, size_t bytes)
 {
     size_t from = offsetof(struct block, first_step);

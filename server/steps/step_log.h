@@ -32,6 +32,8 @@ MUST_CHECK bool step_log_stages(const char *folder, const struct step_stages *gi
 MUST_CHECK bool step_log_read_stages(const char *folder, struct step_stages *stages,
                                      struct err *err);
 
+// What appending them takes.
+uint64_t step_log_bytes(const struct step_rows *rows);
 MUST_CHECK bool step_log_append(const char *folder, const struct step_rows *rows, struct err *err);
 
 // The newest steps since the job started last, of all ranks that have any of these.

@@ -77,6 +77,7 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
     "stepscope_bin_runs", "stepscope_bin_bytes",
     "stepscope_audit_log_bytes", "stepscope_audit_entries", "stepscope_uploads_in_flight_limit",
     "stepscope_jobs_queued", "stepscope_job_oldest_seconds",
+    "stepscope_steps_bytes",
     "stepscope_database_bytes", "stepscope_wal_bytes", "stepscope_blob_bytes",
     "stepscope_trace_bytes", "stepscope_disk_free_bytes", "stepscope_uploads_in_flight",
     "stepscope_errors_total", "process_start_time_seconds"]) {
@@ -87,6 +88,15 @@ test("metrics tell of uploads, jobs, requests, sizes and the process", async () 
   assert.ok([...found.keys()].some((name) => /^stepscope_build_info\{version="\d/.test(name)));
   await until("file sizes are up to date", async () =>
     (await metrics()).get("stepscope_blob_bytes") >= small_json().length);
+});
+
+test("metrics tell of stage times", async () => {
+  const before_all = (await metrics()).get("stepscope_steps_bytes");
+  const sent = await server.send("POST", "/steps", { run: "staged", rank: 0, first_step: 0,
+    stages: ["forward", "sync"], rows: Array(500).fill([1000, 2000]) });
+  assert.equal(sent.status, 202, sent.text);
+  await until("they have been measured", async () =>
+    (await metrics()).get("stepscope_steps_bytes") >= before_all + 500 * 8);
 });
 
 test("metrics tell of a backup and of uploads that stopped on their way", async () => {

@@ -345,6 +345,25 @@ test("S6: uploads over a quota are refused before their body", async () => {
   figure("S6", "429 for bytes a day and uploads at a time, 507 for bytes stored, before the body");
 });
 
+test("S6: stage times and new runs count towards the day", async () => {
+  const own = (name) => make_token(data, name, ["upload"], "--day-bytes", "120000");
+  const [staged, noted] = [await own("staged"), await own("noted")];
+  const send = (path, token, body) => api("POST", path, json(body, bearer(token)));
+  const stages = Array.from({ length: 16 }, (_, i) => `s${i}`);
+  const rows = Array(1000).fill(Array(16).fill(0));
+  const steps = (rank) => send("/steps", staged,
+    { run: "staged", rank, first_step: 0, stages, rows });
+  assert.equal((await steps(0)).status, 202);
+  const more = await steps(1);
+  assert.equal(more.status, 429, more.text);
+  assert.match(more.text, /problem\/quota-day"/);
+  assert.equal((await announce(staged, 40000)).status, 429, "as uploads do");
+  const run = (name) => send("/runs", noted, { name, note: "n".repeat(4000) });
+  let made = 0;
+  while ((await run(`noted${made}`)).status === 201) made++;
+  assert.equal(made, 29);
+});
+
 test("S6: announced lengths hold nothing, and what came counts as stored", async () => {
   const headers = (more) => ({ ...bearer(pieces_token), "Tus-Resumable": "1.0.0", ...more });
   const pieces_token = await make_token(data, "pieces", ["upload"], "--stored-bytes", "1000");

@@ -122,6 +122,44 @@ static void what_was_sent_counts_and_not_what_was_announced(void **state)
     quota_free(quota);
 }
 
+static int spend(struct quota *quota, const char *who, uint64_t bytes)
+{
+    struct sent sent;
+    begin(&sent, quota, who, 0);
+    int status =
+        quota_spend(&sent.request, &sent.response, bytes, &sent.err) ? 200 : sent.response.status;
+    end(&sent);
+    return status;
+}
+
+static uint64_t day_bytes(struct fixture *f, const char *who)
+{
+    struct quota_use use;
+    assert_ok(f, store_quota_use(f->store, str_of(who), store_today(), &use, &f->err));
+    return (uint64_t)use.day_bytes;
+}
+
+static void what_is_no_upload_counts_towards_the_day(void **state)
+{
+    struct fixture *f = *state;
+    const uint64_t mib = (uint64_t)1 << 20;
+    struct quota *quota = open_quota(f, 4 * (int64_t)mib, 1, 0);
+    assert_int_equal(spend(quota, "k_1", mib - 1), 200);
+    assert_int_equal(day_bytes(f, "k_1"), 0); // little is remembered
+    assert_int_equal(try_length(quota, "k_1", 3 * mib + 2), 429);
+    assert_int_equal(spend(quota, "k_1", 1), 200);
+    assert_int_equal(day_bytes(f, "k_1"), mib);
+    assert_int_equal(spend(quota, "k_1", 3 * mib + 1), 429);
+    assert_int_equal(spend(quota, "k_1", 3 * mib), 200);
+    assert_int_equal(spend(quota, "k_1", 1), 429);
+    assert_int_equal(spend(quota, "k_2", 7), 200);
+    assert_int_equal(spend(quota, "", UINT64_MAX), 200);
+    assert_int_equal(spend(NULL, "k_1", 1), 200);
+    quota_free(quota);
+    assert_int_equal(day_bytes(f, "k_1"), 4 * mib);
+    assert_int_equal(day_bytes(f, "k_2"), 7); // until the service ends
+}
+
 static void uploads_at_a_time_are_counted_by_who_sends_them(void **state)
 {
     struct fixture *f = *state;
@@ -283,6 +321,7 @@ int main(void)
         TEST(without_limits_nothing_is_refused),
         TEST(the_bytes_of_a_day_are_429_with_the_time_until_midnight),
         TEST(what_was_sent_counts_and_not_what_was_announced),
+        TEST(what_is_no_upload_counts_towards_the_day),
         TEST(uploads_at_a_time_are_counted_by_who_sends_them),
         TEST(bytes_stored_are_507_until_a_run_goes),
         TEST(bodies_of_unknown_length_share_what_is_left_and_no_more),
