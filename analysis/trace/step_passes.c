@@ -47,7 +47,7 @@ static bool is_deferred(const struct passes *passes, const struct device_event *
                         enum comm_phase phase)
 {
     return phase == PHASE_OTHER && device->category == CATEGORY_GEMM &&
-           passes->optimizer.end_ns == INT64_MIN;
+           passes->passes.end_ns != INT64_MIN && passes->optimizer.end_ns == INT64_MIN;
 }
 
 static void add_kernel(struct passes *passes, const struct device_event *device,

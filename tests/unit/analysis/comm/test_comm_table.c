@@ -351,6 +351,34 @@ static void deferred_gradients_of_weights_belong_to_the_passes(void **state)
     hand_end(&hand);
 }
 
+// It has no backward that a product could follow.
+static void a_step_without_a_backward_ends_with_its_last_compute(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t step = 0; step < 3; step++)
+        add_step(&hand, step * 5000, 100 * (step + 1));
+    add_host(&hand, (struct host){EVENT_ANNOTATION, "ProfilerStep#4", 1, 15000, 5000, 0});
+    add_work(&hand, 1, 15000, 900);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                        .name = "cudaLaunchKernel",
+                                        .begin_ns = 15100,
+                                        .dur_ns = 5,
+                                        .pid = 1,
+                                        .row = 1,
+                                        .correlation = 901});
+    hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                        .name = "softmax",
+                                        .begin_ns = 20100,
+                                        .dur_ns = 10,
+                                        .row = 7,
+                                        .correlation = 901});
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "passes", 3, "end_ns"), 20000);
+    hand_end(&hand);
+}
+
 // One step with `turns` forwards of three kernels, each with its backward; the last forward has
 // none.
 static void add_turns(struct hand *hand, int64_t turns)
@@ -408,6 +436,7 @@ int main(void)
         cmocka_unit_test(the_phase_is_that_of_the_launch),
         cmocka_unit_test(passes_and_optimizer_of_a_step_have_their_spans),
         cmocka_unit_test(deferred_gradients_of_weights_belong_to_the_passes),
+        cmocka_unit_test(a_step_without_a_backward_ends_with_its_last_compute),
         cmocka_unit_test(micro_batches_are_forwards_that_a_backward_follows),
         cmocka_unit_test(a_trace_without_a_backward_tells_no_phase),
     };
