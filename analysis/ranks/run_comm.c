@@ -300,14 +300,16 @@ static bool add_ops(struct run_comm *comm, const struct table *ops, const struct
     return true;
 }
 
-// Megatron-LM's groups of replicas name the context, too: their gradients are summed over both.
+// In Megatron-LM groups of replicas name the context, too, as their gradients are summed over both,
+// and so do those of tensor parallelism, for scales of FP8 and losses of experts.
 static bool shares_context(const struct cell *description)
 {
     if (description->null)
         return false;
     return str_equal(description->s, STR("mesh_cp")) ||
            (str_find(description->s, STR("CONTEXT_PARALLEL")) != SIZE_MAX &&
-            str_find(description->s, STR("DATA_PARALLEL")) == SIZE_MAX);
+            str_find(description->s, STR("DATA_PARALLEL")) == SIZE_MAX &&
+            str_find(description->s, STR("TENSOR")) == SIZE_MAX);
 }
 
 static bool add_places(struct run_comm *comm, const struct table *groups, struct err *err)

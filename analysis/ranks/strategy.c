@@ -22,7 +22,7 @@
 enum role {
     ROLE_TENSOR,
     ROLE_CONTEXT,
-    ROLE_CONTEXT_GATHERED,
+    ROLE_CONTEXT_JOINT,
     ROLE_EXPERT,
     ROLE_PIPELINE,
     ROLE_FSDP,
@@ -44,10 +44,9 @@ static const struct role_text role_texts[ROLE_COUNT] = {
                      USE_ALL_REDUCE, USE_REDUCE_SCATTER},
     [ROLE_CONTEXT] = {"context", "CP", "every rank sends data to a neighbor, forward and backward",
                       USE_SEND, USE_RECV},
-    [ROLE_CONTEXT_GATHERED] = {"context", "CP",
-                               "keys and values are gathered within the layers, by the group's "
-                               "description",
-                               USE_ALL_REDUCE, USE_REDUCE_SCATTER},
+    [ROLE_CONTEXT_JOINT] = {"context", "CP",
+                            "attention gathers or exchanges its inputs, by the group's description",
+                            USE_ALL_GATHER, USE_ALL_TO_ALL},
     [ROLE_EXPERT] = {"expert", "EP", "tokens move between ranks", USE_ALL_TO_ALL, USE_ALL_TO_ALL},
     [ROLE_PIPELINE] = {"pipeline", "PP", "ranks send activations and gradients to the next stage",
                        USE_SEND, USE_RECV},
@@ -175,7 +174,7 @@ static double calls_of(const struct team *team, enum role role)
 static enum role joint_role(const struct strategy *all, const struct team *team)
 {
     if (team->context)
-        return calls_of(team, ROLE_CONTEXT_GATHERED) >= SELDOM ? ROLE_CONTEXT_GATHERED : ROLE_NONE;
+        return calls_of(team, ROLE_CONTEXT_JOINT) >= SELDOM ? ROLE_CONTEXT_JOINT : ROLE_NONE;
     if (!has_phases(team))
         return role_without_phases(all, team);
     if (is_tensor(team))
@@ -241,7 +240,7 @@ static void find_roles(struct strategy *all)
         all->main_role[t] = ROLE_NONE;
         if (joint != ROLE_NONE)
             add_role(all, t, joint);
-        if (swaps(team))
+        if (swaps(team) && !team->context)
             add_role(all, t, ROLE_EXPERT);
         if (sends(team) && all->stages.ring[t])
             add_role(all, t, ROLE_CONTEXT);

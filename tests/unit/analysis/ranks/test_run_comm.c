@@ -548,6 +548,7 @@ static void a_group_shares_a_context_if_its_description_says_so(void **state)
                  {"mesh_cp", true},
                  {"DATA_PARALLEL_GROUP_WITH_CP", false},
                  {"DATA_AND_CONTEXT_PARALLEL_DATA_PARALLEL_GROUP", false},
+                 {"TENSOR_AND_CONTEXT_PARALLEL_GROUP", false}, // of amax and of auxiliary losses
                  {"TENSOR_MODEL_PARALLEL_GROUP", false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct solved solved = {0};

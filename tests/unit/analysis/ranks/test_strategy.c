@@ -61,6 +61,30 @@ static void parameters_gathered_for_both_passes_are_fsdp_unless_a_context_is(voi
     }
 }
 
+// In a ring data goes from neighbor to neighbor; an exchange gives each rank all positions of some
+// heads. What is only reduced, as norms are, is no attention.
+static void a_context_by_its_description_may_be_a_ring_or_an_exchange(void **state)
+{
+    (void)state;
+    struct job job;
+    struct members all = {0, 1, 4};
+    job_begin(&job, 4);
+    for (uint32_t r = 0; r < 4; r++)
+        for (int b = 0; b < 2; b++)
+            add_transfer(&job, r, (r + 1) % 4, 4, b ? "backward" : "forward");
+    add_all(&job, all, (struct what){KIND_ALL_REDUCE, "other", 2048, 2});
+    job.comm.groups[0].context = true;
+    assert_overall(&job, "CP4");
+    assert_int_equal(report_find(&job.report, "strategy")->row_count, 2);
+    job_end(&job);
+    job_begin(&job, 4);
+    add_all(&job, all, (struct what){KIND_ALL_TO_ALL, "forward", 4 * MIB, 8});
+    add_all(&job, all, (struct what){KIND_ALL_TO_ALL, "backward", 4 * MIB, 8});
+    job.comm.groups[0].context = true;
+    assert_overall(&job, "CP4");
+    job_end(&job);
+}
+
 static void shards_that_are_replicated_are_fsdp_and_ddp(void **state)
 {
     (void)state;
@@ -288,6 +312,7 @@ int main(void)
         cmocka_unit_test(gradients_reduced_after_the_backward_are_ddp_too),
         cmocka_unit_test(norms_of_batches_in_the_forward_leave_it_ddp),
         cmocka_unit_test(parameters_gathered_for_both_passes_are_fsdp_unless_a_context_is),
+        cmocka_unit_test(a_context_by_its_description_may_be_a_ring_or_an_exchange),
         cmocka_unit_test(shards_that_are_replicated_are_fsdp_and_ddp),
         cmocka_unit_test(parameters_sent_by_their_owners_are_zero_1),
         cmocka_unit_test(gradients_scattered_in_the_backward_are_zero_2),
