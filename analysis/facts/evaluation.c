@@ -39,8 +39,11 @@ bool evaluation_leave_out(struct facts *facts, struct err *err)
     if (!has)
         return false;
     note(facts, EVENT_ANNOTATION, STR("Optimizer.step#"), has);
-    if (differ(facts, has, HAS_UPDATE))
+    if (differ(facts, has, HAS_UPDATE)) {
         note(facts, EVENT_CPU_OP, STR("autograd::engine::evaluate_function"), has);
+        note(facts, EVENT_RUNTIME, STR("cudaGraphLaunch"), has); // it may be all of an iteration
+        note(facts, EVENT_RUNTIME, STR("hipGraphLaunch"), has);
+    }
     if (differ(facts, has, HAS_BOTH))
         for (uint32_t s = 0; s < facts->step_count; s++)
             if (!has[s] && !facts->steps[s].reason)

@@ -631,6 +631,21 @@ static void steps_that_evaluate_are_left_out_where_others_train(void **state)
     }
 }
 
+// After steps that warm up, all of an iteration may be one graph.
+static void steps_that_launch_a_graph_may_train(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.warmup_steps = 0;
+    add_loop(&hand, false);
+    for (int i = 3; i < 6; i++)
+        add_graph(&hand, 100 * i + 60, 100 * i + 70);
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.steady_count, 6);
+    hand_end(&hand);
+}
+
 // What the user chooses counts.
 static void chosen_steps_may_evaluate(void **state)
 {
@@ -743,6 +758,7 @@ int main(void)
         cmocka_unit_test(optimizers_without_other_work_step_alone),
         cmocka_unit_test(optimizers_that_step_in_the_backward_mark_no_steps),
         cmocka_unit_test(steps_that_evaluate_are_left_out_where_others_train),
+        cmocka_unit_test(steps_that_launch_a_graph_may_train),
         cmocka_unit_test(chosen_steps_may_evaluate),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
