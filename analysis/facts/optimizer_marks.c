@@ -33,6 +33,12 @@ bool optimizer_marks_outside(const struct facts *facts, struct keyed *items, uin
     return ok;
 }
 
+static uint32_t begun_by(const struct step_marks *marks, int64_t at_ns)
+{
+    return count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count, sizeof *marks->marks,
+                          at_ns);
+}
+
 // Whether something that computes was launched between each mark and the next; false if that is so
 // nowhere.
 static bool find_work_between(const struct facts *facts, const struct step_marks *marks,
@@ -44,8 +50,7 @@ static bool find_work_between(const struct facts *facts, const struct step_marks
         if (device->launch == FACTS_NONE || device->class != CLASS_COMPUTE)
             continue;
         int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
-        uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
-                                        sizeof *marks->marks, at_ns);
+        uint32_t begun = begun_by(marks, at_ns);
         if (begun && begun < marks->count && at_ns >= marks->marks[begun - 1].end_ns)
             works[begun - 1] = any = true;
     }
@@ -94,52 +99,74 @@ static bool keep_class(const struct facts *facts, struct step_marks *marks, stru
     return true;
 }
 
-// How large the optimizer of each mark is: the kernels it launches and their blocks, which its
-// parameters decide.
-static void measure(const struct facts *facts, const struct step_marks *marks, uint64_t *sizes)
+// How much was launched, in kernels and their blocks.
+struct launched {
+    uint64_t update; // by the optimizer, which its parameters decide
+    uint64_t after;  // up to the next one
+};
+
+static void measure(const struct facts *facts, const struct step_marks *marks,
+                    struct launched *launched)
 {
     for (uint32_t d = 0; d < facts->device_count; d++) {
         const struct device_event *device = &facts->devices[d];
         if (device->launch == FACTS_NONE || device->class != CLASS_COMPUTE)
             continue;
-        uint32_t call = facts->launches[device->launch].event;
-        uint32_t mark = step_marks_at(marks, facts->trace->begin_ns[call]);
+        int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
+        uint32_t begun = begun_by(marks, at_ns);
         struct launch_shape shape = facts_launch_shape(facts, d);
         uint64_t blocks = (uint64_t)shape.grid[0] * (uint64_t)shape.grid[1];
-        if (mark != FACTS_NONE)
-            sizes[mark] += 1 + blocks * (uint64_t)shape.grid[2];
+        bool updates = begun && at_ns < marks->marks[begun - 1].end_ns;
+        if (begun)
+            *(updates ? &launched[begun - 1].update : &launched[begun - 1].after) +=
+                1 + blocks * (uint64_t)shape.grid[2];
     }
 }
 
-// Whether sizes differ, but are the same again after each period. In the first one optimizers may
+// Whether updates differ, but are the same again after each period. In the first one optimizers may
 // have prepared their state.
-static bool repeats(const uint64_t *sizes, uint32_t count, uint32_t period)
+static bool repeats(const struct launched *launched, uint32_t count, uint32_t period)
 {
     bool differs = false;
     for (uint32_t i = period; i < count; i++) {
-        differs |= sizes[i] != sizes[period];
-        if (i + period < count && sizes[i] != sizes[i + period])
+        differs |= launched[i].update != launched[period].update;
+        if (i + period < count && launched[i].update != launched[i + period].update)
             return false;
     }
     return differs && count >= TURNS_SEEN * period;
+}
+
+// Whether what follows one turn always differs from what follows the next: other models compute.
+// It does not where one optimizer averages its parameters every few updates.
+static bool alternates(const struct launched *launched, uint32_t count, uint32_t period)
+{
+    for (uint32_t turn = 0; turn < period; turn++) {
+        uint32_t i = period + turn;
+        while (i + 1 < count && launched[i].after != launched[i + 1].after)
+            i += period;
+        if (i + 1 >= count)
+            return true;
+    }
+    return false;
 }
 
 // Optimizers of one class that take turns, as the two of a GAN, have different parameters: one
 // marks steps, the first.
 static bool keep_turn(const struct facts *facts, struct step_marks *marks, struct err *err)
 {
-    size_t size = marks->count * sizeof(uint64_t);
-    uint64_t *sizes = budget_zalloc(facts->budget, size, err);
+    size_t size = marks->count * sizeof(struct launched);
+    struct launched *launched = budget_zalloc(facts->budget, size, err);
     uint32_t period = 2, kept = 0;
-    if (!sizes)
+    if (!launched)
         return false;
-    measure(facts, marks, sizes);
-    while (period <= TURNS_MAX && !repeats(sizes, marks->count, period))
+    measure(facts, marks, launched);
+    while (period <= TURNS_MAX &&
+           !(repeats(launched, marks->count, period) && alternates(launched, marks->count, period)))
         period++;
     for (uint32_t i = 0; period <= TURNS_MAX && i < marks->count; i += period)
         marks->marks[kept++] = marks->marks[i];
     marks->count = kept ? kept : marks->count;
-    budget_free(facts->budget, sizes, size);
+    budget_free(facts->budget, launched, size);
     return true;
 }
 

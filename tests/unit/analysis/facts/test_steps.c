@@ -504,40 +504,52 @@ static void several_optimizers_of_an_iteration_end_one_step(void **state)
     }
 }
 
-// An optimizer of 100 ns whose kernel has these blocks, and the forward after it.
-static void add_update(struct hand *hand, int64_t begin_ns, int32_t grid)
+static void add_blocks(struct hand *hand, int64_t launch_ns, int64_t dur_ns, int32_t grid)
 {
-    const int64_t correlation = 2000000 + begin_ns;
-    add_mark(hand, "Optimizer.step#Adam.step", begin_ns, 10);
+    const int64_t correlation = 2000000 + launch_ns;
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                        .name = "cudaLaunchKernel",
-                                       .begin_ns = begin_ns + 2,
+                                       .begin_ns = launch_ns,
                                        .dur_ns = 1,
                                        .pid = 1,
                                        .row = 2,
                                        .correlation = correlation});
     hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
-                                       .name = "multi_tensor_apply_kernel",
-                                       .begin_ns = begin_ns + 5,
-                                       .dur_ns = 5,
+                                       .name = "k",
+                                       .begin_ns = launch_ns + 3,
+                                       .dur_ns = dur_ns,
                                        .row = 7,
                                        .correlation = correlation,
                                        .grid = grid});
-    add_pair(hand, begin_ns + 20, begin_ns + 30, 40);
 }
 
-static uint32_t steps_of_updates(const int32_t *grids, uint32_t count)
+#define FORWARD_OF_TURN 0 // it has as many blocks as the update before it
+
+// An iteration of 100 ns: an optimizer whose kernel has these blocks, and the forward after it.
+static void add_update(struct hand *hand, int64_t begin_ns, int32_t grid, int32_t forward)
+{
+    add_mark(hand, "Optimizer.step#Adam.step", begin_ns, 10);
+    add_blocks(hand, begin_ns + 2, 5, grid);
+    add_blocks(hand, begin_ns + 27, 40, forward == FORWARD_OF_TURN ? grid : forward);
+}
+
+static uint32_t steps_of(const int32_t *grids, uint32_t count, int32_t forward)
 {
     struct hand hand;
     hand_begin(&hand);
     for (uint32_t i = 0; i < count; i++)
-        add_update(&hand, 100 * (int64_t)i, grids[i]);
+        add_update(&hand, 100 * (int64_t)i, grids[i], forward);
     hand_facts(&hand);
     uint32_t steps = hand.facts.step_count;
     if (steps < count)
         assert_int_equal(hand.facts.steps[1].begin_ns, 100 * (count / steps) - 30);
     hand_end(&hand);
     return steps;
+}
+
+static uint32_t steps_of_updates(const int32_t *grids, uint32_t count)
+{
+    return steps_of(grids, count, FORWARD_OF_TURN);
 }
 
 // The two of a GAN, of which the first iteration prepares more; three; one of which the parameters
@@ -551,6 +563,14 @@ static void optimizers_of_one_class_that_take_turns_end_one_step(void **state)
     assert_int_equal(steps_of_updates((const int32_t[]){5, 5, 5, 5, 4, 4, 4, 4}, 8), 8);
     assert_int_equal(steps_of_updates((const int32_t[]){5, 4, 5, 4, 5, 4, 5, 5}, 8), 8);
     assert_int_equal(steps_of_updates((const int32_t[]){5, 4, 5, 4}, 4), 4);
+}
+
+// As one that averages its parameters every few updates.
+static void one_optimizer_that_does_more_now_and_then_takes_no_turns(void **state)
+{
+    (void)state;
+    assert_int_equal(steps_of((const int32_t[]){4, 9, 4, 9, 4, 9, 4, 9}, 8, 7), 8);
+    assert_int_equal(steps_of((const int32_t[]){4, 4, 4, 9, 4, 4, 4, 9, 4, 4, 4, 9}, 12, 7), 12);
 }
 
 // Where nothing is launched between any two steps, each is one.
@@ -755,6 +775,7 @@ int main(void)
         cmocka_unit_test(one_optimizer_marks_no_step),
         cmocka_unit_test(several_optimizers_of_an_iteration_end_one_step),
         cmocka_unit_test(optimizers_of_one_class_that_take_turns_end_one_step),
+        cmocka_unit_test(one_optimizer_that_does_more_now_and_then_takes_no_turns),
         cmocka_unit_test(optimizers_without_other_work_step_alone),
         cmocka_unit_test(optimizers_that_step_in_the_backward_mark_no_steps),
         cmocka_unit_test(steps_that_evaluate_are_left_out_where_others_train),
