@@ -5,7 +5,7 @@
 #include "analysis/facts/steps.h"
 
 static const char *const reason_evaluation =
-    "evaluation: no backward and no optimizer, unlike other steps";
+    "it has no backward and no optimizer, unlike other steps";
 
 enum { HAS_UPDATE = 1, HAS_BACKWARD = 2, HAS_BOTH = 3 };
 
@@ -33,6 +33,21 @@ static bool differ(const struct facts *facts, const uint8_t *has, uint8_t what)
     return some && others;
 }
 
+// Whether some usable steps train in a row. A loop that acts several times before it learns once
+// has no such steps, and its others do not evaluate.
+static bool train_in_a_row(const struct facts *facts, const uint8_t *has)
+{
+    bool before = false;
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        if (facts->steps[s].reason)
+            continue;
+        if (before && has[s])
+            return true;
+        before = has[s];
+    }
+    return false;
+}
+
 bool evaluation_leave_out(struct facts *facts, struct err *err)
 {
     uint8_t *has = budget_zalloc(facts->budget, facts->step_count, err);
@@ -44,7 +59,7 @@ bool evaluation_leave_out(struct facts *facts, struct err *err)
         note(facts, EVENT_RUNTIME, STR("cudaGraphLaunch"), has); // it may be all of an iteration
         note(facts, EVENT_RUNTIME, STR("hipGraphLaunch"), has);
     }
-    if (differ(facts, has, HAS_BOTH))
+    if (differ(facts, has, HAS_BOTH) && train_in_a_row(facts, has))
         for (uint32_t s = 0; s < facts->step_count; s++)
             if (!has[s] && !facts->steps[s].reason)
                 facts->steps[s].reason = reason_evaluation;

@@ -613,16 +613,16 @@ static void optimizers_that_step_in_the_backward_mark_no_steps(void **state)
     hand_end(&hand);
 }
 
-// Six marks, of which the second half, or in another loop every second one, does not train. With
-// accumulation it has a backward.
-static void add_loop(struct hand *hand, bool backward)
+// Six marks, of which those whose characters are '+' train. With accumulation the others have a
+// backward.
+static void add_loop(struct hand *hand, const char *trains, bool backward)
 {
     for (int i = 0; i < 6; i++) {
         add_mark(hand, "ProfilerStep#1", 100 * i, 100);
-        add_pair(hand, 100 * i + 20, 100 * i + 30, i < 3 ? 60 : 20);
-        if (i < 3)
+        add_pair(hand, 100 * i + 20, 100 * i + 30, trains[i] == '+' ? 60 : 20);
+        if (trains[i] == '+')
             add_mark(hand, "Optimizer.step#SGD.step", 100 * i + 60, 10);
-        if (i < 3 || backward)
+        if (trains[i] == '+' || backward)
             hand_add(hand,
                      (struct hand_event){.kind = EVENT_CPU_OP,
                                          .name = "autograd::engine::evaluate_function: MmBackward0",
@@ -633,37 +633,34 @@ static void add_loop(struct hand *hand, bool backward)
     }
 }
 
+// After steps that warm up, all of an iteration may be one graph; and a loop may act several times
+// before it learns from that.
 static void steps_that_evaluate_are_left_out_where_others_train(void **state)
 {
     (void)state;
-    for (int backward = 0; backward < 2; backward++) {
+    static const struct {
+        const char *trains;
+        bool backward, graphs;
+        uint32_t steady;
+    } cases[] = {{"+++---", false, false, 3},
+                 {"+++---", true, false, 6},
+                 {"+++---", false, true, 6},
+                 {"--+--+", false, false, 6}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         struct hand hand;
         hand_begin(&hand);
         hand.options.warmup_steps = 0;
-        add_loop(&hand, backward);
+        add_loop(&hand, cases[c].trains, cases[c].backward);
+        for (int i = 3; i < 6 && cases[c].graphs; i++)
+            add_graph(&hand, 100 * i + 60, 100 * i + 70);
         hand_facts(&hand);
         assert_int_equal(hand.facts.step_count, 6);
-        assert_int_equal(hand.facts.steady_count, backward ? 6 : 3);
-        if (!backward)
+        assert_int_equal(hand.facts.steady_count, cases[c].steady);
+        if (cases[c].steady == 3)
             assert_string_equal(hand.facts.steps[3].reason,
-                                "evaluation: no backward and no optimizer, unlike other steps");
+                                "it has no backward and no optimizer, unlike other steps");
         hand_end(&hand);
     }
-}
-
-// After steps that warm up, all of an iteration may be one graph.
-static void steps_that_launch_a_graph_may_train(void **state)
-{
-    (void)state;
-    struct hand hand;
-    hand_begin(&hand);
-    hand.options.warmup_steps = 0;
-    add_loop(&hand, false);
-    for (int i = 3; i < 6; i++)
-        add_graph(&hand, 100 * i + 60, 100 * i + 70);
-    hand_facts(&hand);
-    assert_int_equal(hand.facts.steady_count, 6);
-    hand_end(&hand);
 }
 
 // What the user chooses counts.
@@ -673,7 +670,7 @@ static void chosen_steps_may_evaluate(void **state)
     struct hand hand;
     hand_begin(&hand);
     hand.options = (struct analysis_options){.step_pattern = "Profiler*"};
-    add_loop(&hand, false);
+    add_loop(&hand, "+++---", false);
     hand_facts(&hand);
     assert_int_equal(hand.facts.steady_count, 6);
     hand_end(&hand);
@@ -779,7 +776,6 @@ int main(void)
         cmocka_unit_test(optimizers_without_other_work_step_alone),
         cmocka_unit_test(optimizers_that_step_in_the_backward_mark_no_steps),
         cmocka_unit_test(steps_that_evaluate_are_left_out_where_others_train),
-        cmocka_unit_test(steps_that_launch_a_graph_may_train),
         cmocka_unit_test(chosen_steps_may_evaluate),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),
