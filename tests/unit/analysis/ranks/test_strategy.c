@@ -61,30 +61,6 @@ static void parameters_gathered_for_both_passes_are_fsdp_unless_a_context_is(voi
     }
 }
 
-// In a ring data goes from neighbor to neighbor; an exchange gives each rank all positions of some
-// heads. What is only reduced, as norms are, is no attention.
-static void a_context_by_its_description_may_be_a_ring_or_an_exchange(void **state)
-{
-    (void)state;
-    struct job job;
-    struct members all = {0, 1, 4};
-    job_begin(&job, 4);
-    for (uint32_t r = 0; r < 4; r++)
-        for (int b = 0; b < 2; b++)
-            add_transfer(&job, r, (r + 1) % 4, 4, b ? "backward" : "forward");
-    add_all(&job, all, (struct what){KIND_ALL_REDUCE, "other", 2048, 2});
-    job.comm.groups[0].context = true;
-    assert_overall(&job, "CP4");
-    assert_int_equal(report_find(&job.report, "strategy")->row_count, 2);
-    job_end(&job);
-    job_begin(&job, 4);
-    add_all(&job, all, (struct what){KIND_ALL_TO_ALL, "forward", 4 * MIB, 8});
-    add_all(&job, all, (struct what){KIND_ALL_TO_ALL, "backward", 4 * MIB, 8});
-    job.comm.groups[0].context = true;
-    assert_overall(&job, "CP4");
-    job_end(&job);
-}
-
 static void shards_that_are_replicated_are_fsdp_and_ddp(void **state)
 {
     (void)state;
@@ -257,39 +233,43 @@ static void kernels_of_a_backward_show_that_a_job_trains(void **state)
     }
 }
 
-static void tokens_that_change_ranks_are_expert_parallel(void **state)
+static void tokens_that_change_ranks_are_expert_parallel_unless_they_share_a_context(void **state)
 {
     (void)state;
-    struct job job;
-    job_begin(&job, 8);
-    add_ddp(&job, (struct members){0, 1, 8});
-    for (uint32_t r = 0; r < 2; r++) {
-        add_all(&job, (struct members){4 * r, 1, 4},
-                (struct what){KIND_ALL_TO_ALL, "forward", 3 * MIB, 24});
-        add_all(&job, (struct members){4 * r, 1, 4},
-                (struct what){KIND_ALL_TO_ALL, "backward", 3 * MIB, 24});
+    for (int context = 0; context < 2; context++) {
+        struct job job;
+        job_begin(&job, 8);
+        add_ddp(&job, (struct members){0, 1, 8});
+        for (uint32_t r = 0; r < 2; r++)
+            for (int b = 0; b < 2; b++)
+                add_all(&job, (struct members){4 * r, 1, 4},
+                        (struct what){KIND_ALL_TO_ALL, b ? "backward" : "forward", 3 * MIB, 24});
+        job.comm.groups[1].context = job.comm.groups[2].context = context;
+        for (uint32_t r = 0; r < 4; r++) // experts are replicated less often
+            add_all(&job, (struct members){r, 4, 2},
+                    (struct what){KIND_ALL_REDUCE, "backward", 25 * MIB, 2});
+        assert_overall(&job, context ? "CP4 x DDP8" : "EP4 x DDP8");
+        job_end(&job);
     }
-    for (uint32_t r = 0; r < 4; r++) // experts are replicated less often
-        add_all(&job, (struct members){r, 4, 2},
-                (struct what){KIND_ALL_REDUCE, "backward", 25 * MIB, 2});
-    assert_overall(&job, "EP4 x DDP8");
-    job_end(&job);
 }
 
+// What ranks that share a context reduce is no attention.
 static void data_passed_round_in_both_passes_is_context_parallel(void **state)
 {
     (void)state;
-    struct job job;
-    job_begin(&job, 4);
-    add_ddp(&job, (struct members){0, 1, 4});
-    for (uint32_t r = 0; r < 4; r++)
-        for (int layer = 0; layer < 6; layer++) {
-            add_transfer(&job, r, (r + 1) % 4, 4, "forward");
-            add_transfer(&job, r, (r + 1) % 4, 4, "backward");
-        }
-    assert_overall(&job, "CP4 x DDP4");
-    assert_null(report_find(&job.report, "pipeline"));
-    job_end(&job);
+    for (int context = 0; context < 2; context++) {
+        struct job job;
+        job_begin(&job, 4);
+        add_ddp(&job, (struct members){0, 1, 4});
+        for (uint32_t r = 0; r < 4; r++)
+            for (int pass = 0; pass < 12; pass++)
+                add_transfer(&job, r, (r + 1) % 4, 4, pass % 2 ? "backward" : "forward");
+        job.comm.groups[0].context = context;
+        assert_overall(&job, context ? "CP4" : "CP4 x DDP4");
+        assert_int_equal(report_find(&job.report, "strategy")->row_count, context ? 2 : 3);
+        assert_null(report_find(&job.report, "pipeline"));
+        job_end(&job);
+    }
 }
 
 static void a_job_that_does_not_talk_has_no_strategy(void **state)
@@ -312,7 +292,6 @@ int main(void)
         cmocka_unit_test(gradients_reduced_after_the_backward_are_ddp_too),
         cmocka_unit_test(norms_of_batches_in_the_forward_leave_it_ddp),
         cmocka_unit_test(parameters_gathered_for_both_passes_are_fsdp_unless_a_context_is),
-        cmocka_unit_test(a_context_by_its_description_may_be_a_ring_or_an_exchange),
         cmocka_unit_test(shards_that_are_replicated_are_fsdp_and_ddp),
         cmocka_unit_test(parameters_sent_by_their_owners_are_zero_1),
         cmocka_unit_test(gradients_scattered_in_the_backward_are_zero_2),
@@ -322,7 +301,7 @@ int main(void)
         cmocka_unit_test(reductions_of_a_job_that_does_not_train_are_tensor_parallel),
         cmocka_unit_test(reductions_within_a_graph_are_not_tensor_parallel),
         cmocka_unit_test(kernels_of_a_backward_show_that_a_job_trains),
-        cmocka_unit_test(tokens_that_change_ranks_are_expert_parallel),
+        cmocka_unit_test(tokens_that_change_ranks_are_expert_parallel_unless_they_share_a_context),
         cmocka_unit_test(data_passed_round_in_both_passes_is_context_parallel),
         cmocka_unit_test(a_job_that_does_not_talk_has_no_strategy),
     };
