@@ -36,10 +36,9 @@ static bool are_multiples(const double *values, size_t count, double unit)
     return true;
 }
 
-// The difference that one unit in the last printed digit makes: values that are all multiples of a
-// power of ten were rounded to it. As round numbers look coarser than they are, three digits are
-// supposed at least.
-static double printed_share(const double *values, size_t count)
+// Values that are all multiples of a power of ten were rounded to it. As round numbers look coarser
+// than they are, three digits are supposed at least.
+double history_printed_share(const double *values, size_t count)
 {
     double least = values[0], printed = 0;
     for (size_t i = 1; i < count; i++)
@@ -55,7 +54,7 @@ double history_fence(const double *step_ns, size_t count)
     size_t runs = take_usable(step_ns, count, differences);
     if (runs < HISTORY_MIN_RUNS)
         return NAN;
-    double least = fmax(HISTORY_LEAST_SHARE, printed_share(differences, runs));
+    double least = fmax(HISTORY_LEAST_SHARE, history_printed_share(differences, runs));
     size_t pairs = runs - 1, half = pairs / 2;
     for (size_t i = 0; i < pairs; i++)
         differences[i] = fabs(log(differences[i + 1]) - log(differences[i]));

@@ -15,6 +15,10 @@
 // that the values were printed with. COMPARE.md explains the multiplier.
 double history_fence(const double *step_ns, size_t count);
 
+// The difference that one unit of the last digit makes which the values, at least one and all
+// positive, were printed with.
+double history_printed_share(const double *values, size_t count);
+
 #define HISTORY_FENCE_IQRS  3.0
 #define HISTORY_MAX_RUNS    256
 #define HISTORY_LEAST_SHARE 0.0005

@@ -48,9 +48,9 @@ static bool is_relevant(const struct figure_scale *scale, double before_ns, doub
 
 // Values for comparing neighbors: usual runs, with all levels scaled to one height.
 struct history {
-    double values[HISTORY_RUNS];
+    double values[HISTORY_RUNS], measured[HISTORY_RUNS];
     size_t count;
-    double scale; // from step time to height
+    double scale; // from what was measured to height
 };
 
 // Usual runs of the level so far, the newest.
@@ -122,7 +122,10 @@ static double at_least(double fence, double noise)
 // The most that neighbors differ by; NaN if that cannot be known yet.
 static double fence_of(const struct lane *lane, const struct history *history)
 {
-    return at_least(history_fence(history->values, history->count), lane->noise_share);
+    double fence = history_fence(history->values, history->count);
+    if (!isnan(fence)) // scaled values do not show how they were printed
+        fence = fmax(fence, history_printed_share(history->measured, history->count));
+    return at_least(fence, lane->noise_share);
 }
 
 // The same for a single run, of which more may have been marked as noise.
@@ -143,8 +146,11 @@ static void begin_level(struct history *history, struct level *level, double val
 static void keep_usual(struct history *history, struct level *level, double value)
 {
     bool joins = level->count == 0 && history->count; // its height is in the history already
-    if (!joins)
+    size_t measured = history->count;
+    if (!joins) {
+        push(history->measured, &measured, HISTORY_RUNS, value);
         push(history->values, &history->count, HISTORY_RUNS, value * history->scale);
+    }
     push(level->values, &level->count, REFERENCE_RUNS, value);
 }
 

@@ -405,6 +405,19 @@ static void small_changes_count_in_short_steps(void **state)
     check_alert(h, 0, 20, ALERT_CHANGE, ALERT_NEW);
 }
 
+// "1.30" seconds, then "1.23": after the change of level, too, "1.24" is the next digit only.
+static void the_last_printed_digit_is_no_outlier_on_any_level(void **state)
+{
+    struct history *h = *state;
+    run(h, 25, 1);
+    for (size_t i = 0; i < 25; i++)
+        h->points[i].step_ns = i < 12 ? 1.3e9 : i < 24 ? 1.23e9 : 1.24e9;
+    judge(h);
+    assert_int_equal(h->judgement.change_count, 1);
+    assert_int_equal(h->judgement.alert_count, 1);
+    assert_true(!h->points[24].outlier);
+}
+
 static void a_series_without_points_says_nothing(void **state)
 {
     struct history *h = *state;
@@ -601,6 +614,7 @@ int main(void)
         CASE(figures_from_another_source_are_not_compared),
         CASE(each_point_has_the_first_one_of_its_level),
         CASE(small_changes_count_in_short_steps),
+        CASE(the_last_printed_digit_is_no_outlier_on_any_level),
         CASE(a_series_without_points_says_nothing),
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
         CASE(nine_of_ten_changes_of_three_percent_are_found_at_their_place),
