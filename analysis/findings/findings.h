@@ -116,6 +116,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below which it is low
 #define FINDING_OVERLAP_COMM       0.05       // communication, below which overlap does not matter
 #define FINDING_IDLE_DEVICES       0.30       // devices that idle while others work
+#define FINDING_DEVICE_WORK        0.10       // of the busiest device's compute; less is a helper
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
 #define FINDING_COPIES_SHARE       0.05       // other copies that nothing hides
 #define FINDING_SYNC_CALLS         5          // synchronizing ones per step

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about several devices of one process that take turns.
+// The rule about several devices of one process that work in turns, or unevenly.
 #include "analysis/findings/findings.h"
 #include "analysis/facts/track_pairs.h"
 #include "analysis/report/tables.h"
@@ -15,7 +15,7 @@ struct idle_mark {
 
 struct turns {
     const struct facts *facts;
-    bool *works; // per device: one process launches compute on it
+    bool *works; // per device: one process computes on it
     uint32_t count;
     struct idle_mark *marks; // by time
     uint32_t mark_count;
@@ -26,27 +26,45 @@ static bool is_same(struct label a, struct label b)
     return a.number == b.number && a.text == b.text;
 }
 
-// Counts the devices on which one process computes; none if several processes do.
-static void find_devices(struct turns *turns)
+// Adds the compute of steady steps on each device; false if several processes launch some.
+static bool sum_work(const struct facts *facts, int64_t *work_ns)
 {
-    const struct facts *facts = turns->facts;
     const struct trace *trace = facts->trace;
     const struct label *process = NULL;
-    for (uint32_t l = 0; l < facts->launch_count; l++) {
-        const struct device_event *device = &facts->devices[facts->launches[l].first];
-        uint32_t gpu = facts->track_gpu[device->track];
-        if (device->class != CLASS_COMPUTE || turns->works[gpu])
+    for (uint32_t i = 0; i < facts->device_count; i++) {
+        const struct device_event *device = &facts->devices[i];
+        if (device->class != CLASS_COMPUTE || device->launch == FACTS_NONE)
             continue;
-        uint32_t event = facts->launches[l].event;
-        const struct label *pid = &trace->tracks[track_of_event(trace, event)].pid;
-        if (process && !is_same(*process, *pid)) {
-            turns->count = 0;
-            return;
-        }
+        uint32_t call = facts->launches[device->launch].event;
+        const struct label *pid = &trace->tracks[track_of_event(trace, call)].pid;
+        if (process && !is_same(*process, *pid))
+            return false;
         process = pid;
-        turns->works[gpu] = true;
-        turns->count++;
+        if (findings_is_steady(facts, i))
+            work_ns[facts->track_gpu[device->track]] += device->end_ns - device->begin_ns;
     }
+    return true;
+}
+
+// The devices on which one process computes, without those it uses for something small.
+static bool find_devices(struct turns *turns, struct arena *arena, struct err *err)
+{
+    const struct facts *facts = turns->facts;
+    int64_t most_ns = 0;
+    int64_t *work_ns = arena_array(arena, facts->gpu_count, sizeof *work_ns, err);
+    turns->works = arena_array(arena, facts->gpu_count, sizeof *turns->works, err);
+    if (!work_ns || !turns->works)
+        return false;
+    if (!sum_work(facts, work_ns))
+        return true;
+    for (uint32_t g = 0; g < facts->gpu_count; g++)
+        most_ns = work_ns[g] > most_ns ? work_ns[g] : most_ns;
+    for (uint32_t g = 0; g < facts->gpu_count; g++) {
+        turns->works[g] =
+            work_ns[g] > 0 && (double)work_ns[g] >= FINDING_DEVICE_WORK * (double)most_ns;
+        turns->count += turns->works[g];
+    }
+    return true;
 }
 
 // Where each stretch in which a device is busy starts and ends; returns how many such times.
@@ -122,16 +140,17 @@ static void tell_device(const struct table *breakdown, size_t row, const char *w
                  100 * (double)table_i64(breakdown, row, BREAKDOWN_BUSY_NS, 0) / window_ns);
 }
 
-// The busiest device and the one with least work, of those that compute.
-static const char *tell(const struct finding_case *the_case, struct err *err)
+// The busiest of these devices and the one with least work; the table has the devices in order.
+static const char *tell(const struct finding_case *the_case, const struct turns *turns,
+                        struct err *err)
 {
     const struct table *breakdown = report_find(the_case->report, "breakdown");
     struct evidence evidence = {0};
     size_t rows = breakdown ? breakdown->row_count : 0, most = rows, least = rows;
+    uint32_t gpu = 0;
     for (size_t i = 0; i < rows; i++) {
         int64_t busy_ns = table_i64(breakdown, i, BREAKDOWN_BUSY_NS, 0);
-        if (!table_is(breakdown, i, BREAKDOWN_SCOPE, STR("device")) ||
-            table_i64(breakdown, i, BREAKDOWN_COMPUTE_NS, 0) == 0)
+        if (!table_is(breakdown, i, BREAKDOWN_SCOPE, STR("device")) || !turns->works[gpu++])
             continue;
         if (most == rows || busy_ns > table_i64(breakdown, most, BREAKDOWN_BUSY_NS, 0))
             most = i;
@@ -155,10 +174,8 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     if (facts->gpu_count < 2 || facts->trace->job.recorder == RECORDER_XLA)
         return true;
     turns->facts = facts;
-    turns->works = arena_array(the_case->arena, facts->gpu_count, sizeof *turns->works, err);
-    if (!turns->works)
+    if (!find_devices(turns, the_case->arena, err))
         return false;
-    find_devices(turns);
     if (turns->count < 2)
         return true;
     if (!mark_idle(turns, the_case->arena, err) ||
@@ -171,11 +188,11 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     finding->gain = FINDING_GAIN_UNKNOWN; // each process would have its host
     finding->title = arena_printf(
         the_case->arena, err,
-        "%s devices of one process take turns: each idles %s %s on average while others work "
-        "(%.1f %%)",
+        "%s devices of one process work in turns or unevenly: each idles %s %s on average while "
+        "others work (%.1f %%)",
         count_text(turns->count).text, time_text(finding->cost_ns).text, the_case->per,
         findings_percent(the_case, finding->cost_ns));
-    finding->evidence = tell(the_case, err);
+    finding->evidence = tell(the_case, turns, err);
     return finding->title && finding->evidence;
 }
 
@@ -187,8 +204,9 @@ const struct finding_rule finding_idle_devices = {
               "DataParallel; a pipeline with micro-batches instead of device_map; fewer devices "
               "if the model fits.",
     .method = "Time in which a device works, times the share of the devices that idle meanwhile, "
-              "per steady step, over the devices on which one process launches compute: what all "
-              "would take less if the same work were even. Reported from 30 % of the step.",
-    .false_alarms = "Devices kept for something small on purpose, such as a reward model.",
+              "per steady step, over the devices on which one process launches compute, without "
+              "those with under 10 % of the busiest one's: what all would take less if the same "
+              "work were even. Reported from 30 % of the step.",
+    .false_alarms = "Devices kept for another model on purpose, such as a reward model.",
     .check = check,
 };

@@ -446,6 +446,26 @@ static void devices_that_take_turns_are_found(void **state)
     hand_end(&hand);
 }
 
+static void a_device_that_helps_does_not_idle(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int device = 0; device < 2; device++)
+        for (int i = 0; i < (device ? 1 : 11); i++) // a kernel on the second one, eleven here
+            add_work(&hand,
+                     (struct hand_event){.kind = EVENT_KERNEL,
+                                         .name = "sgemm",
+                                         .pid = device,
+                                         .row = 7,
+                                         .begin_ns = i * MS + device,
+                                         .dur_ns = MS},
+                     "cudaLaunchKernel", -MS);
+    hand_analyze(&hand);
+    assert_false(has_finding(&hand, "idle_devices"));
+    hand_end(&hand);
+}
+
 // --- memory --------------------------------------------------------------------------------------
 
 #define GB INT64_C(1000000000)
@@ -620,6 +640,7 @@ int main(void)
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
         cmocka_unit_test(results_that_are_needed_at_once_have_no_low_overlap),
         cmocka_unit_test(devices_that_take_turns_are_found),
+        cmocka_unit_test(a_device_that_helps_does_not_idle),
         cmocka_unit_test(of_collectives_known_by_start_and_wait_nothing_is_said_to_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),
         cmocka_unit_test(many_kernels_under_ten_microseconds_are_found),
