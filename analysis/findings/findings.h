@@ -122,6 +122,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_SYNC_CALLS         5          // synchronizing ones per step
 #define FINDING_SYNCS_SHARE        0.02       // waits around them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
+#define FINDING_PRECISION_WIDE     0.50       // of matrix products run in fp32 or tf32
 #define FINDING_PRECISION_SHARE    0.01       // what the others cost
 #define FINDING_PRECISION_GUESS    0.50       // saved if shapes or peaks are unknown
 #define FINDING_FP8_USED           0.05       // of matrix products run in fp8

@@ -222,13 +222,23 @@ const struct finding_rule finding_fp32_simt = {
 
 // --- no 16 bits ----------------------------------------------------------------------------------
 
+// Whether most of the time of products is in fp32 or tf32, and hardly any in fewer bits.
+static bool is_wide(const struct finding_case *the_case)
+{
+    static const enum precision narrow[] = {PRECISION_BF16, PRECISION_FP16, PRECISION_FP8,
+                                            PRECISION_INT8, PRECISION_FP4};
+    double low = 0;
+    for (size_t i = 0; i < sizeof narrow / sizeof *narrow; i++)
+        low += finding_gemm_share(the_case, narrow[i]);
+    double wide =
+        finding_gemm_share(the_case, PRECISION_FP32) + finding_gemm_share(the_case, PRECISION_TF32);
+    return low < FINDING_PRECISION_LOW && wide >= FINDING_PRECISION_WIDE;
+}
+
 static bool check_bf16(const struct finding_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    double low = finding_gemm_share(the_case, PRECISION_BF16) +
-                 finding_gemm_share(the_case, PRECISION_FP16) +
-                 finding_gemm_share(the_case, PRECISION_FP8);
-    if (low >= FINDING_PRECISION_LOW)
+    if (!is_wide(the_case))
         return true;
     struct precision_case *ours;
     if (!make(the_case, PRECISION_BF16, 1u << PRECISION_FP32 | 1u << PRECISION_TF32, &ours, err))
@@ -255,15 +265,15 @@ static bool check_bf16(const struct finding_case *the_case, bool *fires, struct 
 
 const struct finding_rule finding_bf16_unused = {
     .name = "bf16_unused",
-    .why = "This device multiplies matrices in bf16 twice as fast as in tf32 or faster, and moves "
-           "half the bytes.",
+    .why = "This device multiplies matrices in bf16 at least twice as fast as in tf32 or fp32, and "
+           "moves half the bytes.",
     .advice = "Train under torch.autocast with dtype=torch.bfloat16; for inference load the "
               "weights in bf16.",
     .advice_jax = "Compute in bf16, with weights kept in fp32: the dtype of Flax's layers.",
     .method = "Owned time of products in fp32 or tf32 per steady step, without those of "
               "fp32_without_tensor_cores, times 1 - roofline time in bf16 / roofline time as they "
-              "ran; reported from 1 % of the step when under 10 % of the time of products is in "
-              "16 bits or fewer.",
+              "ran; reported from 1 % of the step when half of the time of products is in fp32 or "
+              "tf32, and under 10 % in 16 bits or fewer.",
     .false_alarms = "Solvers, physics and some losses need the precision of fp32.",
     .check = check_bf16,
 };

@@ -43,6 +43,26 @@ static void fp32_alone_is_for_information(void **state)
     hand_end(&busy.hand);
 }
 
+// Quantized products, and others whose precision is not known.
+static void fp32_beside_other_products_is_not_all_of_them(void **state)
+{
+    (void)state;
+    static const struct busy_work others[] = {
+        {"aten::_int_mm", "kernel", "[[4096,4096],[4096,4096]]",
+         "[\"signed char\",\"signed char\"]", 10 * MS, 0, 0, NULL},
+        {"aten::mm", "kernel", MM(4096, 4096, 4096), "[]", 10 * MS, 0, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        struct busy busy;
+        busy_begin(&busy);
+        busy_repeat(&busy, 4, product(MM(4096, 4096, 4096), FP32, 3 * MS));
+        busy_repeat(&busy, 4, others[i]);
+        hand_analyze(&busy.hand);
+        assert_false(has_finding(&busy.hand, "bf16_unused"));
+        hand_end(&busy.hand);
+    }
+}
+
 static void a_little_fp32_beside_bf16_does_not_matter(void **state)
 {
     (void)state;
@@ -361,6 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fp32_products_beside_bf16_cost_what_the_roofline_says),
         cmocka_unit_test(fp32_alone_is_for_information),
+        cmocka_unit_test(fp32_beside_other_products_is_not_all_of_them),
         cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
         cmocka_unit_test(fp32_products_without_tensor_cores_cost_what_tf32_would_save),
         cmocka_unit_test(kernels_for_an_older_device_cost_two_fifths_of_their_time),
