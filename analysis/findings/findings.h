@@ -119,6 +119,7 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_DEVICE_WORK        0.10       // of the busiest device's compute; less is a helper
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
 #define FINDING_COPIES_SHARE       0.05       // other copies that nothing hides
+#define FINDING_OTHER_COPIES       0.10       // over a rule's own: more are not its gain
 #define FINDING_SYNC_CALLS         5          // synchronizing ones per step
 #define FINDING_SYNCS_SHARE        0.02       // waits around them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer

@@ -126,6 +126,44 @@ static void copies_that_nothing_hides_are_found(void **state)
     hand_end(&hand);
 }
 
+// The change no_copies removes both.
+static void a_rule_gains_nothing_from_the_copies_of_another(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_gemm(&hand, 0, 10 * MS, -MS);
+    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS); // from 9 to 11
+    add_work(&hand,
+             (struct hand_event){.kind = EVENT_MEMCPY,
+                                 .name = "Memcpy DtoD (Device -> Device)",
+                                 .row = 7,
+                                 .begin_ns = 11 * MS + 20 * US,
+                                 .dur_ns = 5 * MS},
+             "cudaMemcpyAsync", 11 * MS + 10 * US);
+    add_gemm(&hand, 16 * MS + 20 * US, MS, 12 * MS);
+    hand_analyze(&hand);
+    static const char *const rules[] = {"blocking_copies", "exposed_copies"};
+    for (size_t i = 0; i < 2; i++) {
+        size_t row = hand_find(&hand, "findings", "rule", rules[i]);
+        int64_t gain_ns = hand_i64(&hand, "findings", row, "gain_ns");
+        assert_true(gain_ns > 0);
+        assert_true(gain_ns <= hand_i64(&hand, "findings", row, "cost_ns"));
+    }
+    hand_end(&hand);
+}
+
+static void copies_without_any_compute_are_not_exposed(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync", US);
+    hand_analyze(&hand);
+    assert_false(has_finding(&hand, "exposed_copies"));
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +171,8 @@ int main(void)
         cmocka_unit_test(what_the_host_does_before_a_copy_is_not_the_copys),
         cmocka_unit_test(copies_that_do_not_block_are_not_found),
         cmocka_unit_test(copies_that_nothing_hides_are_found),
+        cmocka_unit_test(a_rule_gains_nothing_from_the_copies_of_another),
+        cmocka_unit_test(copies_without_any_compute_are_not_exposed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
