@@ -13,8 +13,9 @@ struct syncs {
     bool *waited;     // per launch: made for a synchronizing call, or the first one after it
     uint32_t *counts; // per string: calls in steady steps by operators or, without one, by calls
     int64_t count, call_ns;
-    str_id most;        // by which most are made
-    uint32_t copied_by; // the operator whose copy was the last such call, or FACTS_NONE
+    str_id most;     // by which most are made
+    uint32_t before; // the call before the one looked at, on its row
+    uint32_t copied; // if the last such call is a copy, its operator or, without one, the copy
 };
 
 static uint32_t first_launch_from(const struct facts *facts, uint32_t event)
@@ -63,13 +64,15 @@ static str_id name_of(const struct trace *trace, uint32_t call, uint32_t op, uin
     return trace->name[inner && caller != FACTS_NONE ? caller : op];
 }
 
-// Reading a value is one call: the copy that waits, and the wait for it that follows.
+// Reading a value is one call: the copy that waits, and the wait for it that follows in the same
+// operator or, without one, directly.
 static void add_call(struct syncs *syncs, uint32_t call, uint32_t op, str_id name)
 {
     const struct trace *trace = syncs->facts->trace;
     bool copies = str_find(trace_text(trace, trace->name[call]), STR("Memcpy")) != SIZE_MAX;
-    bool follows = !copies && op != FACTS_NONE && op == syncs->copied_by;
-    syncs->copied_by = copies ? op : FACTS_NONE;
+    uint32_t around = op != FACTS_NONE ? op : copies ? call : syncs->before;
+    bool follows = !copies && around != FACTS_NONE && around == syncs->copied;
+    syncs->copied = copies ? around : FACTS_NONE;
     syncs->call_ns += trace->dur_ns[call];
     if (follows)
         return;
@@ -79,12 +82,30 @@ static void add_call(struct syncs *syncs, uint32_t call, uint32_t op, str_id nam
         syncs->most = name;
 }
 
+// The operator in which a call is made, and the one that called it.
+struct place {
+    uint32_t op, caller;
+};
+
+static void look_at_call(struct syncs *syncs, const struct track *track, uint32_t call,
+                         struct place place)
+{
+    if (!(host_traits_of(&syncs->traits, call) >> HOST_SYNC & 1))
+        return;
+    struct around around = look_around(syncs->facts, track, call);
+    if (!is_steady(syncs->facts, around))
+        return;
+    add_call(syncs, call, place.op, name_of(syncs->facts->trace, call, place.op, place.caller));
+    mark_launches(syncs, around, place.op);
+}
+
 static bool find_on(struct syncs *syncs, const struct track *track, struct host_stack *stack,
                     struct err *err)
 {
     const struct trace *trace = syncs->facts->trace;
     uint32_t event, parent, last_op = FACTS_NONE, caller = FACTS_NONE;
     host_stack_start(stack, track, HOST_STACK_OPS);
+    syncs->before = FACTS_NONE;
     for (;;) {
         if (!host_stack_next(stack, &event, &parent, err))
             return false;
@@ -94,15 +115,11 @@ static bool find_on(struct syncs *syncs, const struct track *track, struct host_
             last_op = event;
             caller = parent;
         }
-        if (!event_kind_is_launch((enum event_kind)trace->kind[event]) ||
-            !(host_traits_of(&syncs->traits, event) >> HOST_SYNC & 1))
+        if (!event_kind_is_launch((enum event_kind)trace->kind[event]))
             continue;
-        struct around around = look_around(syncs->facts, track, event);
-        if (!is_steady(syncs->facts, around))
-            continue;
-        add_call(syncs, event, parent,
-                 name_of(trace, event, parent, parent == last_op ? caller : FACTS_NONE));
-        mark_launches(syncs, around, parent);
+        look_at_call(syncs, track, event,
+                     (struct place){parent, parent == last_op ? caller : FACTS_NONE});
+        syncs->before = event;
     }
 }
 
@@ -123,7 +140,7 @@ static bool measure(const struct finding_case *the_case, struct syncs *syncs, st
 {
     const struct facts *facts = the_case->facts;
     struct arena *arena = the_case->arena;
-    *syncs = (struct syncs){.facts = facts, .copied_by = FACTS_NONE};
+    *syncs = (struct syncs){.facts = facts, .copied = FACTS_NONE};
     syncs->waited = arena_array(arena, (size_t)facts->launch_count + 1, sizeof(bool), err);
     syncs->counts = arena_array(arena, facts->trace->strings.count, sizeof(uint32_t), err);
     if (!syncs->waited || !syncs->counts ||

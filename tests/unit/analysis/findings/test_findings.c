@@ -62,6 +62,7 @@ static void starvation_is_split_by_what_the_host_did(void **state)
         {EVENT_RUNTIME, "cudaHostAlloc", "starved_allocator", "pin_memory"},
         {EVENT_RUNTIME, "hipMalloc", "starved_allocator", "Only new versions"},
         {EVENT_CPU_OP, "aten::add", "launch_bound", "1 ms or more"},
+        {EVENT_RUNTIME, "cudaGraphLaunch", "launch_bound", "per launch"},
         {EVENT_ANNOTATION, "_compile.compile_inner (dynamo_timed)", "launch_bound", "TORCH_LOGS"},
         {EVENT_ANNOTATION, "gloo:all_reduce", "host_collectives", "nccl"},
     };
@@ -137,22 +138,24 @@ static void calls_that_wait_often_are_found_though_each_is_short(void **state)
     }
 }
 
-// Values read from pageable memory, by calls of 40 us, with and without a wait for the stream.
+// Values read from pageable memory, by calls of 40 us: without a wait for the stream, with one, and
+// with one where no operators were recorded.
 static void copies_that_wait_are_synchronizing_calls(void **state)
 {
     (void)state;
-    for (int waits = 0; waits < 2; waits++) {
+    for (int waits = 0; waits < 3; waits++) {
         struct hand hand;
         hand_begin(&hand);
         add_gemm(&hand, 0, 20 * US, -MS);
         for (int64_t i = 0; i < 6; i++) {
             int64_t now_ns = (200 * i + 20) * US;
-            hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
-                                                .name = "aten::_local_scalar_dense",
-                                                .begin_ns = now_ns,
-                                                .dur_ns = 60 * US,
-                                                .pid = 1,
-                                                .row = 1});
+            if (waits < 2)
+                hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                                    .name = "aten::_local_scalar_dense",
+                                                    .begin_ns = now_ns,
+                                                    .dur_ns = 60 * US,
+                                                    .pid = 1,
+                                                    .row = 1});
             hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                                 .name = "cudaMemcpyAsync",
                                                 .begin_ns = now_ns + US,
