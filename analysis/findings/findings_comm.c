@@ -74,8 +74,9 @@ static struct str take_word(struct str *text)
 // replicas may name the experts or the context, too.
 static bool is_within_layers(struct str description)
 {
-    static const char *const layers[] = {"tp",      "ep",     "cp",     "tensor", "expert",
-                                         "context", "TENSOR", "EXPERT", "CONTEXT"};
+    static const char *const layers[] = {"tp",     "ep",     "cp",     "sp",
+                                         "etp",    "tensor", "expert", "context",
+                                         "TENSOR", "EXPERT", "CONTEXT"};
     static const char *const replicas[] = {"dp", "ddp", "fsdp", "hsdp", "data", "DATA"};
     bool within = false;
     for (struct str word = take_word(&description); word.len; word = take_word(&description)) {
@@ -229,10 +230,9 @@ const struct finding_rule finding_low_overlap = {
     .method =
         "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady steps; "
         "reported when it is under 50 %, such communication is at least 5 % of the step and there "
-        "is compute left to hide it; where operators of PyTorch were recorded only with a "
-        "backward, and without "
-        "groups that are described as tensor, expert or context parallel. Part of the exposed "
-        "communication, not an additional cost.",
+        "is compute left to hide it. Not in inference (operators of PyTorch, but none of a "
+        "backward), and without groups that are described as tensor, expert, context or sequence "
+        "parallel. Part of the exposed communication, not an additional cost.",
     .false_alarms = "Tensor parallelism in groups without a description: it needs the result at "
                     "once and cannot overlap.",
     .check = check_overlap,

@@ -259,6 +259,9 @@ static void results_that_are_needed_at_once_have_no_low_overlap(void **state)
         {true, "undefined", true},
         {false, "undefined", false}, // inference
         {true, "tp", false},
+        {true, "mesh_etp", false},
+        {true, "mesh_sp", false},
+        {true, "dp_shard_sp", true},
         {true, "mesh_tp", false},
         {true, "EXPERT_MODEL_PARALLEL_GROUP", false},
     };
