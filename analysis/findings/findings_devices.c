@@ -200,9 +200,9 @@ const struct finding_rule finding_idle_devices = {
     .name = "idle_devices",
     .why = "Devices of one process count as busy while any of them is. Layers placed on several "
            "devices run one after the other, and DataParallel gathers outputs on one of them.",
-    .advice = "DistributedDataParallel or FSDP, with one process per device, instead of "
-              "DataParallel; a pipeline with micro-batches instead of device_map; fewer devices "
-              "if the model fits.",
+    .advice = "Training: DistributedDataParallel or FSDP, with one process per device, instead of "
+              "DataParallel; a pipeline with micro-batches instead of device_map. Inference: "
+              "tensor parallelism, or a replica on each device. Fewer devices if the model fits.",
     .method = "Time in which a device works, times the share of the devices that idle meanwhile, "
               "per steady step, over the devices on which one process launches compute, without "
               "those with under 10 % of the busiest one's: what all would take less if the same "

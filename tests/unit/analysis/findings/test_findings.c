@@ -254,16 +254,11 @@ static void results_that_are_needed_at_once_have_no_low_overlap(void **state)
         const char *group;
         bool found;
     } cases[] = {
-        {true, "mesh_dp", true},
-        {true, "DATA_PARALLEL_GROUP_WITH_CONTEXT", true},
-        {true, "undefined", true},
-        {false, "undefined", false}, // inference
-        {true, "tp", false},
-        {true, "mesh_etp", false},
-        {true, "mesh_sp", false},
-        {true, "dp_shard_sp", true},
-        {true, "mesh_tp", false},
-        {true, "EXPERT_MODEL_PARALLEL_GROUP", false},
+        {true, "mesh_dp", true},   {true, "DATA_PARALLEL_GROUP_WITH_CONTEXT", true},
+        {true, "undefined", true}, {false, "undefined", false}, // inference
+        {true, "tp", false},       {true, "mesh_etp", false},
+        {true, "mesh_sp", false},  {true, "dp_shard_sp", true},
+        {true, "mesh_tp", false},  {true, "EXPERT_MODEL_PARALLEL_GROUP", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
@@ -441,6 +436,8 @@ static void devices_that_take_turns_are_found(void **state)
     struct hand hand;
     run_devices(&hand, turns, 0);
     assert_int_equal(cost_of(&hand, "idle_devices"), 4 * MS); // 8 of 10 ms one of two idles
+    size_t row = hand_find(&hand, "findings", "rule", "idle_devices");
+    assert_non_null(strstr(hand_word(&hand, "findings", row, "advice"), "Inference: tensor"));
     assert_true(evidence_has(&hand, "idle_devices", "device 0, the busiest, works in 80 %"));
     assert_true(evidence_has(&hand, "idle_devices", "device 1, with least work, works in 40 %"));
     hand_end(&hand);
