@@ -385,12 +385,13 @@ static const struct run *latest(const struct compared_side *side)
 }
 
 // Whether an earlier run's measurement shows the noise of this one: on the same device, with as
-// many ranks.
+// many ranks, and of steps as well, or of recordings without any.
 static bool is_history(const struct run *earlier, const struct run *run)
 {
     bool same_gpu = earlier->gpu.null == run->gpu.null &&
                     (run->gpu.null || str_equal(earlier->gpu.s, run->gpu.s));
-    return !earlier->step_median_ns.null && same_gpu && earlier->received == run->received;
+    return !earlier->step_median_ns.null && earlier->no_steps.null == run->no_steps.null &&
+           same_gpu && earlier->received == run->received;
 }
 
 // What the series of the base's last run measured before it, and, as several runs show their noise

@@ -5,11 +5,9 @@
 
 #include "ingest/base/clock.h"
 
-// A recording of which no step is marked has none.
-#define STEP_MEDIAN                                                                      \
-    "(SELECT value FROM figure WHERE run_id = run.id AND metric = 'step_median_ns' AND " \
-    "NOT EXISTS (SELECT 1 FROM figure AS lacking WHERE lacking.run_id = run.id AND "     \
-    "lacking.metric = 'no_steps'))"
+#define STEP_MEDIAN                                                 \
+    "(SELECT value FROM figure WHERE run_id = run.id AND metric = " \
+    "'step_median_ns' AND " STEPS_ARE_MARKED("run") ")"
 
 bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
                           struct table *table, struct err *err)

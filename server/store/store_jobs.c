@@ -223,11 +223,14 @@ bool store_finish_trace(struct store *store, const struct job *job,
 #define STEP_FIGURE(metric)                                                                      \
     "(SELECT CAST(value AS BIGINT) - CASE WHEN CAST(value AS BIGINT) > value THEN 1 ELSE 0 END " \
     "FROM figure WHERE run_id = stored_run.id AND metric = '" metric "')"
-// Of the trace, else of the log.
-#define POINT                                                                                      \
-    "CASE WHEN status IN ('done', 'partial') THEN coalesce(" STEP_FIGURE(                          \
-        "step_median_ns") ", " STEP_FIGURE("step_ns") ") WHEN status IN ('failed', 'empty') THEN " \
-                                                      "NULL ELSE point_ns END"
+#define MARKED_STEP \
+    "CASE WHEN " STEPS_ARE_MARKED("stored_run") " THEN " STEP_FIGURE("step_median_ns") " END"
+// Of the trace if steps are marked there, else of the log, else what the recording takes.
+#define STEP \
+    "coalesce(" MARKED_STEP ", " STEP_FIGURE("step_ns") ", " STEP_FIGURE("step_median_ns") ")"
+#define POINT                                                \
+    "CASE WHEN status IN ('done', 'partial') THEN " STEP " " \
+    "WHEN status IN ('failed', 'empty') THEN NULL ELSE point_ns END"
 
 // A run counts in its series once its analysis succeeded. While it is analyzed again it counts as
 // before.

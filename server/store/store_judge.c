@@ -86,10 +86,14 @@ static bool read_points(struct db *db, struct judging *series, struct arena *are
     struct stmt stmt = sql_begin(
         db,
         "SELECT id, point_ns, gpu, coalesce(world_size, traced_world_size, received), outlier, "
-        "created_ns, CASE WHEN EXISTS (SELECT 1 FROM figure WHERE run_id = run.id "
-        "AND metric = 'step_median_ns') THEN 'trace' ELSE 'log' END "
-        "FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT NULL "
-        "ORDER BY created_ns DESC, id LIMIT ?",
+        "created_ns, CASE WHEN " STEPS_ARE_MARKED(
+            "run") " THEN 'trace' "
+                   "WHEN EXISTS (SELECT 1 FROM figure WHERE run_id = run.id AND metric = "
+                   "'step_ns') "
+                   "THEN 'log' ELSE 'recording' END "
+                   "FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT "
+                   "NULL "
+                   "ORDER BY created_ns DESC, id LIMIT ?",
         err);
     sql_bind_text(&stmt, series->key.project);
     sql_bind_text(&stmt, series->key.series);

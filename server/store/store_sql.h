@@ -322,6 +322,13 @@ MUST_CHECK bool tables_load_run(struct db *db, struct str run_id,
                                 const struct table_desc *const *known, struct report *report,
                                 struct err *err);
 
+// Whether a run has steps in its trace: of a recording in which none is marked, step_median_ns is
+// the time of all of it.
+#define STEPS_ARE_MARKED(run)                                                       \
+    "(EXISTS (SELECT 1 FROM figure WHERE run_id = " run ".id AND "                  \
+    "metric = 'step_median_ns') AND NOT EXISTS (SELECT 1 FROM figure WHERE run_id " \
+    "= " run ".id AND metric = 'no_steps'))"
+
 // Takes the run's figures from its stored tables.
 MUST_CHECK bool figures_take(struct db *db, struct str run_id, struct err *err);
 // Takes the texts that lists filter by from there.

@@ -517,6 +517,36 @@ static void a_figure_from_another_source_raises_no_alert(void **state)
     assert_text(find(f, "figures@12").figure_sources[mfu], "log");
 }
 
+// Sixteen runs; in the last six no step is marked, so that step_median_ns is of a whole recording.
+static void add_recordings(struct fixture *f, const struct planted *figures)
+{
+    add_runs(f, "s", 1, 10, 1);
+    for (int i = 11; i < 17; i++)
+        add_run_with(f, "s", i, 800000000, figures);
+    judge_all(f);
+}
+
+static void recordings_without_steps_are_not_compared_with_steps(void **state)
+{
+    struct fixture *f = *state;
+    add_recordings(f, (struct planted[]){{"no_steps", "trace", 1}, {NULL, NULL, 0}});
+    assert_false(find(f, "s@12").no_steps.null);
+    assert_int_equal(alerts(f, "").row_count, 0);
+    struct table table = points(f, "s");
+    assert_int_equal(named_cell(&table, 11, "step_median_ns")->i, 800000000);
+}
+
+static void the_step_of_a_log_counts_where_the_trace_marks_none(void **state)
+{
+    struct fixture *f = *state;
+    add_recordings(f, (struct planted[]){{"no_steps", "trace", 1},
+                                         {"step_ns", "log", 100000000},
+                                         {NULL, NULL, 0}});
+    assert_int_equal(alerts(f, "").row_count, 0);
+    struct table table = points(f, "s");
+    assert_int_equal(named_cell(&table, 11, "step_median_ns")->i, 100000000);
+}
+
 static void a_figure_has_levels_of_its_own(void **state)
 {
     struct fixture *f = *state;
@@ -614,6 +644,8 @@ int main(void)
         CASE(a_figure_that_changes_raises_an_alert_of_its_own),
         CASE(a_figure_from_another_source_raises_no_alert),
         CASE(runs_of_the_newest_level_are_found),
+        CASE(recordings_without_steps_are_not_compared_with_steps),
+        CASE(the_step_of_a_log_counts_where_the_trace_marks_none),
         CASE(a_figure_has_levels_of_its_own),
         CASE(a_step_s_alert_speaks_for_what_follows_from_it),
         CASE(figures_of_runs_before_an_update_raise_no_alert),
