@@ -56,6 +56,8 @@ void number_text_add(double number, const char *unit, struct buf *out)
             continue;
         if (strcmp(unit, "share") == 0)
             buf_printf(out, "%.1f", number / scale->divisor);
+        else if (strcmp(scale->shown, " ns") == 0)
+            buf_printf(out, "%.0f", number); // clocks tell no less
         else
             add_plain(number / scale->divisor, out);
         buf_puts(out, scale->shown);
