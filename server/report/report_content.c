@@ -201,6 +201,16 @@ static void add_figure(struct content *content, size_t figure)
     }
 }
 
+// Of the whole job, in which a rank may have several.
+static double gpus_of(const struct content *content, size_t side)
+{
+    const struct table *summary = report_find(&content->tables[side], table_run_summary.name);
+    int64_t world = first_run(content->compared, side)->world_size;
+    int64_t devices =
+        summary && summary->row_count ? table_i64(summary, 0, RUN_SUMMARY_DEVICES, 1) : 1;
+    return world > 0 ? (double)world * (double)(devices > 1 ? devices : 1) : (double)NAN;
+}
+
 static void add_facts(struct content *content)
 {
     const struct compared *compared = content->compared;
@@ -218,10 +228,8 @@ static void add_facts(struct content *content)
         doc_text(doc, run->gpu.null ? STR("") : run->gpu.s);
     }
     doc_text(doc, STR("GPUs"));
-    for (size_t side = 0; side < compared->side_count; side++) {
-        int64_t world = first_run(compared, side)->world_size;
-        doc_number(doc, world > 0 ? (double)world : (double)NAN, "count");
-    }
+    for (size_t side = 0; side < compared->side_count; side++)
+        doc_number(doc, gpus_of(content, side), "count");
 }
 
 // The formula where operations follow from the size of the model.
@@ -666,13 +674,9 @@ static void add_timeline(struct content *content, size_t side)
 
 static bool load(struct content *content, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_run_figures,
-                                                     &table_run_findings,
-                                                     &table_run_trust,
-                                                     &table_run_breakdown,
-                                                     &table_link_tests,
-                                                     &table_log_curve,
-                                                     NULL};
+    static const struct table_desc *const known[] = {
+        &table_run_figures, &table_run_findings, &table_run_trust, &table_run_breakdown,
+        &table_run_summary, &table_link_tests,   &table_log_curve, NULL};
     struct request *request = content->request;
     size_t count = content->compared->side_count;
     content->tables = arena_array(request->arena, count, sizeof *content->tables, err);

@@ -93,6 +93,16 @@ test("sides that did different work are called neither faster nor slower", async
   assert.match(text, /\| GEMM \/ matmul \| unmarked \|/);
 });
 
+test("a rank with several GPUs counts as many", async () => {
+  const [file] = (await generate(small_job("--ranks", "1", "--world", "1"))).files;
+  const trace = JSON.parse(String(file.data));
+  const kernels = trace.traceEvents.filter(({ cat }) => cat === "kernel");
+  for (const kernel of kernels.filter((_, i) => i % 3 === 0)) kernel.args.device = 1;
+  await upload("two-gpus", { files: [{ ...file, data: Buffer.from(JSON.stringify(trace)) }] });
+  const platforms = section_of(await json_of("run=two-gpus"), "Platforms");
+  assert.equal(cells_of(platforms, "GPUs")[1].text, "2");
+});
+
 test("one run has a report, too", async () => {
   const report = await json_of("run=h100");
   assert.equal(section_of(report, "Verdict"), undefined);
