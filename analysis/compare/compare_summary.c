@@ -147,7 +147,7 @@ static void say_unknown(struct words *words, const struct judgement *judged)
         words_say(words, "; %zu and %zu runs are too few to tell it from noise", judged->base_runs,
                   judged->cand_runs);
     if (judged->base_missing || judged->cand_missing)
-        words_say(words, " (%zu more of the base and %zu of the candidate would)",
+        words_say(words, " (%zu more of the base and %zu of the candidate would tell)",
                   judged->base_missing, judged->cand_missing);
 }
 

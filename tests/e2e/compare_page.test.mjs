@@ -190,7 +190,7 @@ test("one run a side says that noise is unknown and how to get repeats", () =>
     assert.match(await verdict.innerText(), /noise unknown/);
     await verdict.getByText("How certain: noise unknown").click();
     await verdict.getByText("How to get repeats").click();
-    assert.match(await verdict.innerText(), /3 more of the base and 3 of the candidate/);
+    assert.match(await verdict.innerText(), /3 more of the base and 3 of the candidate would tell/);
     assert.match(await verdict.locator("pre").innerText(), /^curl -F run=rocm@\$\(date \+%s\) /);
   }));
 
