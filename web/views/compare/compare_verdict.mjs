@@ -9,8 +9,8 @@ import { repeat_command, side_name } from "./side_model.mjs";
 import { Answers } from "./compare_answers.mjs";
 import { Reasons } from "./compare_reasons.mjs";
 import { per_step } from "../run/lead_model.mjs";
-import { are_whole, certainty, different_work, evidence, hardly_comparable, headline, unmarked_side,
-  verdict_chip } from "./verdict_model.mjs";
+import { certainty, different_work, evidence, hardly_comparable, headline, lacks_steps,
+  unmarked_side, verdict_chip } from "./verdict_model.mjs";
 
 function SideName({ runs }) {
   const name = side_name(runs);
@@ -25,7 +25,7 @@ function Line({ base, cand, summary, per }) {
     return html`<p class="verdict-line"><${SideName} runs=${cand} /> and${" "}
       <${SideName} runs=${base} /> <strong>did different work</strong>, so neither is faster:${" "}
       ${times_text(summary.base_step_ns, summary.cand_step_ns, 4)}${
-        per_step(are_whole(summary))}</p>`;
+        per_step(lacks_steps(summary))}</p>`;
   }
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;

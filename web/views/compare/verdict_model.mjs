@@ -20,6 +20,9 @@ export const is_comparable = (summary) => has(summary?.delta_ns);
 /** Whether no step is marked on either side: then recordings are compared. @param {any} summary */
 export const are_whole = ({ base_no_steps: base, cand_no_steps: cand }) => Boolean(base && cand);
 
+/** Whether the times are not both of steps. @param {any} summary */
+export const lacks_steps = ({ base_no_steps: base, cand_no_steps: cand }) => Boolean(base || cand);
+
 /** Whether a side has several runs. @param {any} summary */
 export const has_repeats = ({ base_runs = 1, cand_runs = 1 }) => base_runs > 1 || cand_runs > 1;
 

@@ -25,7 +25,7 @@ import { steps_note, strips_of } from "../../../../../web/views/compare/strip_mo
 import { reason_figures, reason_place, reason_sides, reason_title }
   from "../../../../../web/views/compare/reason_model.mjs";
 import { certainty, different_work, evidence, hardly_comparable, headline, interval_text,
-  is_comparable, matched, means_text, unmarked_side, verdict_chip }
+  is_comparable, lacks_steps, matched, means_text, unmarked_side, verdict_chip }
   from "../../../../../web/views/compare/verdict_model.mjs";
 
 const MS = 1_000_000;
@@ -104,6 +104,8 @@ test("recordings without steps are not called steps, and a single one is named",
   assert.doesNotMatch(JSON.stringify([evidence(whole), hardly_comparable(whole)]), /step/i);
   assert.match(hardly_comparable({ ...whole, cand_no_steps: false }), /calls per step match/);
   assert.equal(headline({ ...whole, base_no_steps: false }).words, "10.00 ms per step faster");
+  assert.deepEqual([whole, { ...whole, base_no_steps: false }, summary].map(lacks_steps),
+    [true, true, false]);
   assert.equal(means_text({ ...whole, base_runs: 1, cand_runs: 1 }), "");
   assert.match(means_text({ ...whole, base_runs: 1, cand_runs: 3 }), /“Odd runs” is the diff/);
   assert.match(means_text({ ...whole, cand_no_steps: false }), /“Odd steps” is the difference/);
