@@ -81,9 +81,9 @@ static int64_t spread_of(const int64_t *apart_ns, uint32_t count)
 // The differences at the first shift in that direction whose calls are alike.
 static int64_t next_apart(const struct shifts *shifts, int64_t direction)
 {
-    int64_t apart_ns[SAMPLES];
-    for (int64_t by = direction; by >= -SHIFT_REACH && by <= SHIFT_REACH; by += direction) {
-        uint32_t count = sample(shifts, by, FEW_SAMPLES, apart_ns);
+    int64_t apart_ns[SAMPLES], calls = direction < 0 ? shifts->lane.count : shifts->known.count;
+    for (int64_t away = 1; away < calls && away <= SHIFT_REACH; away++) {
+        uint32_t count = sample(shifts, away * direction, FEW_SAMPLES, apart_ns);
         if (count > 0)
             return magnitude(middle_of(apart_ns, count));
     }
