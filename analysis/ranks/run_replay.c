@@ -3,8 +3,8 @@
 // took. A call starts when its rank reaches it, and is done when all of its ranks have; a rank
 // whose call was exposed cannot continue past the call's end before it is done. The ranks are
 // replayed along the common clock, so that all that had started a call when it ended have reached
-// it. A host launches when it did, except for the time it waited for its device: no kernel starts
-// before its launch.
+// it. One whose partners were not recorded takes as long as it took. A host launches when it did,
+// except for the time it waited for its device: no kernel starts before its launch.
 #include "analysis/ranks/run_replay.h"
 
 #include "ingest/base/budget.h"
@@ -24,6 +24,7 @@ struct replay_rank {
     int64_t host_ahead_ns; // by how much its host is earlier than it was
     int64_t blocked_ns;    // of the latest launch so far
     int64_t *ahead_ns;     // per call: by how much its device was earlier, once it is over
+    bool *kept;            // per call: takes as long as it took
     int64_t saved_ns;      // in its steady steps
 };
 
@@ -148,7 +149,9 @@ static void end_call(struct replay *replay, struct replay_rank *rank)
     uint32_t first = first_to_end(rank), call = rank->open[first];
     const struct comm_event *event = &rank->rank->events[call];
     rank->open[first] = rank->open[--rank->open_count];
-    int64_t slip_ns = replay->done_ns[event->match] - own_time(rank, end_of(event));
+    int64_t done_ns = rank->kept[call] ? run_comm_end(rank->rank, event) - rank->ahead_ns[call]
+                                       : replay->done_ns[event->match];
+    int64_t slip_ns = done_ns - own_time(rank, end_of(event));
     rank->slip_ns = slip_ns > rank->slip_ns ? slip_ns : rank->slip_ns;
     rank->ahead_ns[call] = ahead_at(rank, end_of(event));
 }
@@ -194,23 +197,38 @@ static void hold_back(struct replay_rank *rank)
 
 // --- calls --------------------------------------------------------------------------------------
 
+// Whether nobody is known to wait in the call, and it takes no time.
+static bool is_instant(const struct replay *replay, const struct replay_rank *rank)
+{
+    uint32_t match = rank->rank->events[rank->next].match;
+    return match == RUN_NONE ? !rank->kept[rank->next]
+                             : replay->comm->matches[match].latest_rank == RUN_NONE;
+}
+
+static void arrive(struct replay *replay, const struct replay_rank *rank)
+{
+    const struct comm_event *event = &rank->rank->events[rank->next];
+    if (event->match == RUN_NONE)
+        return;
+    int64_t there_ns = own_time(rank, event->begin_ns) + rank->slip_ns;
+    int64_t *done_ns = &replay->done_ns[event->match];
+    *done_ns = there_ns > *done_ns ? there_ns : *done_ns;
+}
+
 static void begin_call(struct replay *replay, struct replay_rank *rank)
 {
     const struct comm_event *event = &rank->rank->events[rank->next];
-    const struct comm_match *matches = replay->comm->matches;
     // For a kernel of several sends and receives, which start at once, the first has the exposed
     // time.
     rank->exposed = event->joined ? rank->exposed : event->exposed_ns > 0;
     if (!event->joined)
         hold_back(rank);
     rank->ahead_ns[rank->next] = ahead_at(rank, event->begin_ns);
-    if (event->match == RUN_NONE || matches[event->match].latest_rank == RUN_NONE) {
-        rank->next++; // nobody is known to wait in it
+    if (is_instant(replay, rank)) {
+        rank->next++;
         return;
     }
-    int64_t there_ns = own_time(rank, event->begin_ns) + rank->slip_ns;
-    int64_t *done_ns = &replay->done_ns[event->match];
-    *done_ns = there_ns > *done_ns ? there_ns : *done_ns;
+    arrive(replay, rank);
     if (rank->open_count == MOST_OPEN)
         end_call(replay, rank);
     if (rank->exposed)
@@ -255,6 +273,18 @@ static void sift_down(struct replay *replay, uint32_t at)
     heap[at] = point;
 }
 
+// A call that has no match though others like it have is at an end of the recordings, or was lost:
+// how long it waited for its partners is unknown. `matched` has room for every operation.
+static void keep_calls(const struct replay_rank *rank, uint32_t r, uint32_t *matched)
+{
+    const struct comm_rank *known = rank->rank;
+    for (uint32_t i = 0; i < known->count; i++)
+        if (known->events[i].match != RUN_NONE)
+            matched[known->events[i].op] = r + 1;
+    for (uint32_t i = 0; i < known->count; i++)
+        rank->kept[i] = known->events[i].match == RUN_NONE && matched[known->events[i].op] == r + 1;
+}
+
 static bool make_room(struct replay *replay, struct err *err)
 {
     const struct run_comm *comm = replay->comm;
@@ -272,21 +302,25 @@ static bool make_room(struct replay *replay, struct err *err)
 static bool place_ranks(struct replay *replay, struct err *err)
 {
     const struct run_comm *comm = replay->comm;
-    for (uint32_t r = 0; r < comm->rank_count; r++) {
+    uint32_t *matched =
+        arena_array(&replay->arena, (size_t)comm->op_count + 1, sizeof *matched, err);
+    for (uint32_t r = 0; matched && r < comm->rank_count; r++) {
         const struct comm_rank *known = &comm->ranks[r];
         struct replay_rank *rank = &replay->ranks[r];
         *rank = (struct replay_rank){.rank = known, .exposed_ns = all_exposed(known)};
         rank->ahead_ns =
             arena_room(&replay->arena, (size_t)known->count + 1, sizeof *rank->ahead_ns, err);
-        if (!rank->ahead_ns)
+        rank->kept = arena_room(&replay->arena, (size_t)known->count + 1, sizeof *rank->kept, err);
+        if (!rank->ahead_ns || !rank->kept)
             return false;
+        keep_calls(rank, r, matched);
         int64_t at_ns = next_point(rank);
         if (at_ns < INT64_MAX)
             replay->heap[replay->heap_count++] = (struct point){at_ns, r};
     }
     for (uint32_t at = replay->heap_count / 2; at-- > 0;)
         sift_down(replay, at);
-    return true;
+    return matched;
 }
 
 static void play(struct replay *replay)

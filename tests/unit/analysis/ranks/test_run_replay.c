@@ -126,6 +126,26 @@ static void calls_may_overlap_and_stand_alone(void **state)
     assert_int_equal(hand.ideal_ns[2], 40);
 }
 
+// Steps of 100, each with a transfer of 20 that only in the second one has its partner, whose
+// recording began later: how long the first one waited is unknown, and nothing is gained by it that
+// the second step would lose again.
+static void calls_before_their_partners_recorded_take_as_long_as_they_took(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin(&hand, 100, 1);
+    hand.comm.op_count = 1;
+    add(&hand, 0, RUN_NONE, (struct times){40, 60, 20});
+    add(&hand, 0, 0, (struct times){140, 160, 20});
+    add(&hand, 1, 0, (struct times){140, 160, 20});
+    hand.ranks[0].step_count = 2;
+    hand.steps[0][0].steady = false;
+    hand.ranks[1].steps = &hand.steps[1][1];
+    hand.ranks[2].step_count = 0;
+    replay(&hand);
+    assert_int_equal(hand.ideal_ns[0], 80);
+}
+
 // Steps of 100, the first of which is warm-up. The host of rank 0 launches at 60 in each; 10 of
 // compute, 20 of transfer, 10 of compute. Rank 1 computes 20 and waits. Without the transfers rank
 // 0 finishes 20 earlier, but its host launches when it did. A host that was waiting for its device
@@ -185,6 +205,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_others_transfers_goes_with_them),
         cmocka_unit_test(waits_for_compute_stay),
         cmocka_unit_test(calls_may_overlap_and_stand_alone),
+        cmocka_unit_test(calls_before_their_partners_recorded_take_as_long_as_they_took),
         cmocka_unit_test(devices_wait_for_hosts_as_they_did),
         cmocka_unit_test(other_steps_and_jumps_of_clocks_do_not_count),
     };
