@@ -25,6 +25,7 @@ static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struc
     struct parts parts = run_steady_parts(run, rank);
     double compute_ns = (double)parts_compute_ns(&parts) / steps;
     double step_ns = (double)parts_recorded_ns(&parts) / steps;
+    saved_ns = saved_ns > 0 ? saved_ns : 0; // less is lost of what was gained before steady steps
     double ideal_ns = run_knows_waits(run, rank) ? step_ns - (double)saved_ns / steps : NAN;
     totals->ranks++;
     totals->compute_ns += compute_ns;

@@ -351,6 +351,32 @@ static void efficiency_is_a_product_of_its_causes(void **state)
     end(&ranks);
 }
 
+// Both ranks gain 40 us by a transfer before the step. In it they lose them, as their hosts launch
+// the next call when they did, and gain 20.
+static void steps_are_no_longer_without_transfers(void **state)
+{
+    (void)state;
+    struct ranks ranks;
+    begin(&ranks);
+    for (int64_t r = 0; r < 2; r++) {
+        add_rank(&ranks, &(struct rank_like){.number = r, .compute_ns = 80000});
+        ADD(&ranks, &table_comm_ops, {"process_group", cell_text(STR("0"))},
+            {"group_ranks", cell_text(STR("[0, 1]"))}, {"group_size", cell_i64(2)},
+            {"kind", cell_text(STR("all_reduce"))}, {"bytes", cell_i64(1 << 20)});
+        for (int64_t i = 0; i < 2; i++)
+            ADD(&ranks, &table_comm_calls, {"op", cell_i64(0)}, {"step", cell_i64(i ? 7 : 6)},
+                {"begin_ns", cell_i64(i ? 80000 : -60000)}, {"dur_ns", cell_i64(i ? 20000 : 40000)},
+                {"exposed_ns", cell_i64(i ? 20000 : 40000)},
+                {"launch_ns", cell_i64(i ? 79000 : -61000)}, {"blocked_ns", cell_i64(0)},
+                {"compute_ns", cell_i64(0)}, {"kernels", cell_i64(5)}, {"memory_ns", cell_i64(0)},
+                {"comm_ns", cell_i64(i ? 40000 : 0)}, {"data_loading_ns", cell_i64(0)},
+                {"host_ns", cell_i64(i ? 50000 : 0)}, {"idle_ns", cell_i64(0)});
+    }
+    join(&ranks);
+    assert_true(efficiency_of(&ranks, "transfer_efficiency") == 1);
+    end(&ranks);
+}
+
 static void waits_that_nobody_can_know_are_left_empty(void **state)
 {
     (void)state;
@@ -628,6 +654,7 @@ int main(void)
         cmocka_unit_test(a_group_lies_where_its_ranks_do),
         cmocka_unit_test(calls_that_nothing_matches_count_as_transfer),
         cmocka_unit_test(efficiency_is_a_product_of_its_causes),
+        cmocka_unit_test(steps_are_no_longer_without_transfers),
         cmocka_unit_test(waits_that_nobody_can_know_are_left_empty),
         cmocka_unit_test(across_jobs_nothing_is_judged_and_it_is_said_first),
         cmocka_unit_test(ranks_recorded_apart_are_no_other_job),
