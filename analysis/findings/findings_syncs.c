@@ -73,7 +73,8 @@ static void add_call(struct syncs *syncs, uint32_t call, uint32_t op, str_id nam
     uint32_t around = op != FACTS_NONE ? op : copies ? call : syncs->before;
     bool follows = !copies && around != FACTS_NONE && around == syncs->copied;
     syncs->copied = copies ? around : FACTS_NONE;
-    syncs->call_ns += trace->dur_ns[call];
+    if (trace->dur_ns[call] < INT64_MAX - syncs->call_ns)
+        syncs->call_ns += trace->dur_ns[call];
     if (follows)
         return;
     syncs->count++;

@@ -195,9 +195,9 @@ static bool given(struct known_answers *known, const char *encoding, unsigned sc
     return was_known;
 }
 
-static void a_kept_answer_is_given_to_those_with_the_same_rights(void **state)
+// Whether the first answer is still there after two others, which may have its place.
+static bool stays_beside_others(void)
 {
-    (void)state;
     char content[4000] = {0};
     memset(content, 'x', sizeof content - 1);
     struct known_answers *known = known_answers_new();
@@ -206,9 +206,17 @@ static void a_kept_answer_is_given_to_those_with_the_same_rights(void **state)
     assert_false(given(known, "", SCOPE_READ | SCOPE_WRITE, content));
     assert_false(given(known, "gzip", SCOPE_READ, content));
     assert_true(given(known, "gzip", SCOPE_READ, content));
-    assert_true(given(known, "", SCOPE_READ, content));
+    bool stays = given(known, "", SCOPE_READ, content);
     assert_false(given(NULL, "", SCOPE_READ, content));
     known_answers_free(known);
+    return stays;
+}
+
+// Places go by a secret key: one of some 2,000 pairs of answers shares one, three pairs do not.
+static void a_kept_answer_is_given_to_those_with_the_same_rights(void **state)
+{
+    (void)state;
+    assert_true(stays_beside_others() || stays_beside_others() || stays_beside_others());
 }
 
 static void an_answer_that_the_clock_ends_is_not_given_afterwards(void **state)
