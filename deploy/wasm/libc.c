@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls that wasi-libc lacks, by paths that the module's files know (web/standalone/wasi.mjs).
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+long syscall(long number, ...)
+{
+    (void)number;
+    errno = ENOSYS;
+    return -1;
+}
 
 int memfd_create(const char *name, unsigned flags)
 {

@@ -99,8 +99,8 @@ static void work_that_is_named_alike_is_compute(void **state)
         "moe_align_block_size_kernel",
         "deepep_permute_triton_kernel",
         "deepep_post_reorder_triton_kernel",
-        "void cutlass::Kernel2<bytedance::flux::FluxGemmKernel<bytedance::flux::GemmMeta<"
-        "cute::tuple<bytedance::flux::ReduceScatterMeta<false, false> > > > >(Params)",
+        ("void cutlass::Kernel2<bytedance::flux::FluxGemmKernel<bytedance::flux::GemmMeta<"
+         "cute::tuple<bytedance::flux::ReduceScatterMeta<false, false> > > > >(Params)"),
         "multimem_",
         "reduce multimem_",
         "low_latency_gemm",
