@@ -57,8 +57,7 @@ static void add_row(const struct work_row *row, const struct peak *peak, struct 
         return;
     use->covered_ns += row->heavy_owned_ns;
     double flops = (double)work->flops * (double)row->steady_calls;
-    double again = (double)work->flops * (double)row->steady_recompute_calls +
-                   (double)work->again * (double)(row->steady_calls - row->steady_recompute_calls);
+    double again = (double)work->flops * (double)row->steady_recompute_calls;
     double per_ns = peak ? peak->tflops[work->precision] * 1e3 : 0;
     use->flops += flops;
     use->model_flops += flops - again;
@@ -128,10 +127,10 @@ static bool add_utilization(const struct work_rows *rows, const struct utilizati
          "products, attention and convolutions would take at the device's dense peak, each at its "
          "precision. A lower bound when flops_time_share is below 1."},
         {"mfu", "share", use->model_peak_ns / window,
-         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the scores that the "
-         "backward of fused attention computes again, and without the launches that activation "
-         "checkpointing repeats. These are identified by Python frames (with_stack); without "
-         "frames they count. A lower bound when flops_time_share is below 1."},
+         "Model FLOPs utilization: hardware FLOPs utilization (hfu) without the launches that "
+         "activation checkpointing repeats. These are identified by Python frames (with_stack); "
+         "without frames it equals hfu. The scores that the backward of fused attention computes "
+         "again count. A lower bound when flops_time_share is below 1."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         if (reason)
@@ -153,9 +152,8 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
          "Floating point operations of matrix products, attention and convolutions launched per "
          "steady step, on average; those without a formula are left out."},
         {"model_flops_per_step", "count", use->model_flops / steps,
-         "Floating point operations per steady step, on average, without the scores that the "
-         "backward of fused attention computes again and the launches that activation "
-         "checkpointing repeats."},
+         "Floating point operations per steady step, on average, without the launches that "
+         "activation checkpointing repeats."},
         {"step_tflops", "TFLOP/s", use->flops / (reason ? NAN : use->window_ns) / 1e3,
          reason ? reason
                 : "Operations of the steady steps divided by their time and the number of devices "

@@ -27,7 +27,6 @@ struct work {
     enum work_kind kind;
     enum precision precision; // of matrix products, attention and convolution
     int64_t flops;            // per call; COUNT_UNKNOWN also if only bytes matter
-    int64_t again;            // of these, what the forward computed already
     int64_t bytes;            // per call, each tensor once; COUNT_UNKNOWN
     const char *note;         // why a figure is missing, or what was assumed; NULL
     char problem[112];        // "M=8 N=16 K=32"; "" if unknown

@@ -139,22 +139,14 @@ static bool has_window(const struct attention *attention, const struct arg_list 
     return op_args_int(args, attention->window_at, &left) && left >= 0;
 }
 
-// Of products in which each query and key has `width` multiplications.
-static int64_t count_flops(const struct problem *p, int64_t width, bool causal)
+static int64_t count_flops(const struct problem *p, bool backward, bool causal)
 {
     int64_t pairs = count_mul(count_mul(p->batch, p->heads), count_mul(p->queries, p->keys));
+    int64_t width = backward ? count_add(count_mul(3, p->qk_width), count_mul(2, p->v_width))
+                             : count_add(p->qk_width, p->v_width);
     int64_t flops = count_mul(2, count_mul(pairs, width));
     bool half = causal && p->queries == p->keys && count_known(flops);
     return half ? flops / 2 : flops;
-}
-
-static void count(const struct problem *p, bool backward, bool causal, struct work *work)
-{
-    int64_t width = backward ? count_add(count_mul(3, p->qk_width), count_mul(2, p->v_width))
-                             : count_add(p->qk_width, p->v_width);
-    work->flops = count_flops(p, width, causal);
-    if (backward && count_known(work->flops))
-        work->again = count_flops(p, p->qk_width, causal);
 }
 
 static void fill_flops(const struct attention *attention, const struct arg_list *args,
@@ -166,7 +158,7 @@ static void fill_flops(const struct attention *attention, const struct arg_list 
     else if (has_window(attention, args))
         work->note = "FLOPs of sliding window attention are not modelled";
     else
-        count(p, attention->backward, causal, work);
+        work->flops = count_flops(p, attention->backward, causal);
     // Tuples are not recorded.
     if (count_known(work->flops) && attention->causal == CAUSAL_FLAG_OR_BEFORE)
         work->note =
