@@ -6,6 +6,8 @@
 #include "analysis/stats/edit_path.h"
 #include "analysis/stats/sort.h"
 
+#include <stdlib.h>
+
 #define NONE         UINT32_MAX
 #define VOTES_MIN    3       // how many must agree
 #define VOTES_SHARE  10      // and at least one in this many pairs
@@ -274,6 +276,24 @@ static bool pair_by_clock(const struct layer *layer, int64_t offset_ns)
     return true;
 }
 
+// Within what three in four pairs end together.
+static bool spread_of(const struct layer *layer, int64_t offset_ns, int64_t *spread_ns,
+                      struct err *err)
+{
+    uint32_t count = 0;
+    int64_t *apart_ns =
+        arena_room(layer->scratch, 2 * (size_t)layer->lane.count, sizeof *apart_ns, err);
+    if (!apart_ns)
+        return false;
+    for (uint32_t i = 0; i < layer->lane.count; i++)
+        if (layer->pairs[i] != NONE)
+            apart_ns[count++] = llabs(layer->lane.calls[i].end_ns + offset_ns -
+                                      layer->known[layer->pairs[i]].end_ns);
+    sort_i64(apart_ns, apart_ns + layer->lane.count, count);
+    *spread_ns = count > 0 ? apart_ns[(count - 1) * (size_t)3 / 4] : INT64_MAX;
+    return true;
+}
+
 static bool pair_by_vote(const struct layer *layer, int64_t *offset_ns, struct err *err)
 {
     uint32_t count = layer->lane.count;
@@ -290,6 +310,36 @@ static bool pair_by_vote(const struct layer *layer, int64_t *offset_ns, struct e
     return true;
 }
 
+// Whether that is another clock than the shift's.
+static bool is_beside(const struct run_shift *shift, int64_t offset_ns)
+{
+    return llabs(offset_ns - shift->offset_ns) > RUN_SHIFT_NEAR_NS;
+}
+
+// By the shift, unless the vote pairs more calls, and their ends agree clearly better: a rank that
+// lacks calls here and there meets the others at no shift, but may seem to at one.
+static bool pair_by_ends(struct layer *layer, const struct run_shift *shift, int64_t *offset_ns,
+                         struct err *err)
+{
+    uint32_t count = layer->lane.count;
+    int64_t spread_ns;
+    bool by_shift = shift->clear && pair_by_clock(layer, shift->offset_ns);
+    uint32_t paired = by_shift ? count_pairs(layer->pairs, count) : 0;
+    layer->lane.sure = by_shift && paired == count;
+    *offset_ns = layer->lane.sure ? shift->offset_ns : 0;
+    if (layer->lane.sure)
+        return true;
+    if (!pair_by_vote(layer, offset_ns, err) || !spread_of(layer, *offset_ns, &spread_ns, err))
+        return false;
+    bool better = count_pairs(layer->pairs, count) > paired && spread_ns < shift->spread_ns / 2;
+    layer->lane.open = shift->known && !shift->clear && !better && is_beside(shift, *offset_ns);
+    layer->lane.sure = by_shift && !better;
+    if (!layer->lane.sure)
+        return true;
+    *offset_ns = shift->offset_ns;
+    return pair_by_clock(layer, *offset_ns);
+}
+
 // Pairs of the lane's calls, and by how much its clock differs.
 static bool pair_lane(struct layer *layer, int64_t *offset_ns, struct err *err)
 {
@@ -298,20 +348,8 @@ static bool pair_lane(struct layer *layer, int64_t *offset_ns, struct err *err)
     for (uint32_t i = 0; i < layer->lane.count; i++)
         layer->pairs[i] = NONE;
     layer->lane.sure = known.count == 0 || (layer->aligned && pair_by_clock(layer, 0));
-    if (layer->lane.sure)
-        return true;
-    if (!run_shift_find(known, layer->lane, layer->scratch, &shift, err))
-        return false;
-    layer->lane.sure = shift.clear && pair_by_clock(layer, shift.offset_ns);
-    *offset_ns = layer->lane.sure ? shift.offset_ns : 0;
-    if (layer->lane.sure)
-        return true;
-    if (!pair_by_vote(layer, offset_ns, err))
-        return false;
-    int64_t beside_ns = *offset_ns - shift.offset_ns;
-    bool nearest = beside_ns <= RUN_SHIFT_NEAR_NS && beside_ns >= -RUN_SHIFT_NEAR_NS;
-    layer->lane.open = shift.known && !shift.clear && !nearest;
-    return true;
+    return layer->lane.sure || (run_shift_find(known, layer->lane, layer->scratch, &shift, err) &&
+                                pair_by_ends(layer, &shift, offset_ns, err));
 }
 
 // --- layers -------------------------------------------------------------------------------------

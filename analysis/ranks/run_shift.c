@@ -149,17 +149,20 @@ static void try_all(struct shifts *shifts)
 static void choose(const struct shifts *shifts, struct run_shift *found)
 {
     uint32_t good = 0, samples = 0;
+    bool near = false;
     for (uint32_t i = 0; i < shifts->count; i++) {
         const struct shift *shift = &shifts->all[i];
-        if (shift->spread_ns > RUN_SHIFT_NEAR_NS || shift->spread_ns > NEARLY * shifts->best_ns)
+        if (shift->spread_ns > NEARLY * shifts->best_ns)
             continue;
+        near |= shift->spread_ns <= RUN_SHIFT_NEAR_NS;
         found->in_place |= shift->by == 0;
         samples = shift->samples > samples ? shift->samples : samples;
         if (good++ == 0 || magnitude(shift->apart_ns) < magnitude(found->offset_ns))
             found->offset_ns = shift->apart_ns;
     }
-    found->known = found->in_place || samples >= PAIRS_MOVE;
+    found->known = near && (found->in_place || samples >= PAIRS_MOVE);
     found->clear = found->known && good == 1;
+    found->spread_ns = shifts->best_ns;
 }
 
 bool run_shift_find(struct misfit_lane known, struct misfit_lane lane, struct arena *scratch,

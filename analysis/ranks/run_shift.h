@@ -14,6 +14,7 @@ struct run_shift {
     bool clear;        // at no other shift do they agree nearly as well
     bool in_place;     // one is 0: the k-th call is the k-th
     int64_t offset_ns; // to be added to the lane's clock at the one where clocks differ least
+    int64_t spread_ns; // within which three in four ends agree at the best
 };
 
 // Whether the k-th calls of both are alike, and by the clocks no other shift is nearer.

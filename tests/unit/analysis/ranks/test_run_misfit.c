@@ -129,11 +129,39 @@ static void ends_tell_which_of_equal_calls_are_missing(void **state)
     }
 }
 
+// Steps like each other: shifted by whole ones, ends agree nearly as well as true ones.
+static void calls_missing_here_and_there_are_no_shift(void **state)
+{
+    (void)state;
+    static const int64_t places_ns[] = {0, 14000000, 29000000, 43000000};
+    static struct crowd crowd;
+    for (int round = 0; round < 100; round++) {
+        crowd = (struct crowd){.random = (uint64_t)round};
+        for (uint32_t i = 0, count = 0; i < 48; i++) {
+            int64_t end_ns = i / 4 * 146000000 + places_ns[i % 4] + (int64_t)draw(&crowd, 60000);
+            crowd.calls[0][i] = (struct misfit_call){
+                .symbol = 1, .stepped = 1, .end_ns = end_ns, .dur_ns = 40000, .index = i};
+            crowd.calls[1][count] = crowd.calls[0][i];
+            crowd.calls[1][count].end_ns += 30000000 + (int64_t)draw(&crowd, 1000);
+            crowd.calls[1][count].index = CALLS + i;
+            count += i % 17 != 16;
+            crowd.lanes[0].count = i + 1;
+            crowd.lanes[1].count = count;
+        }
+        match(&crowd);
+        for (uint32_t i = 0; i < crowd.lanes[1].count; i++) {
+            uint32_t index = crowd.calls[1][i].index;
+            assert_int_equal(crowd.slots[index], crowd.slots[index - CALLS]);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_calls_at_all_get_slots_of_their_own),
         cmocka_unit_test(ends_tell_which_of_equal_calls_are_missing),
+        cmocka_unit_test(calls_missing_here_and_there_are_no_shift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
