@@ -115,10 +115,14 @@ static void *open_another(void *context)
 
 static void await_one_that_waits(struct fixture *f)
 {
-    enum { WAIT_NS = 10000000 };
-    while (db_raw_number(f->path, "SELECT count(*) FROM pg_stat_activity "
-                                  "WHERE wait_event_type = 'Lock'") == 0)
+    enum { TRIES = 3000, WAIT_NS = 10000000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (db_raw_number(f->path, "SELECT count(*) FROM pg_stat_activity "
+                                   "WHERE wait_event_type = 'Lock'") > 0)
+            return;
         nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
+    fail_msg("nobody waits for the lock");
 }
 
 static void who_waited_while_a_newer_program_changed_them_does_not_start(void **state)
