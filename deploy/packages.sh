@@ -94,6 +94,14 @@ need_postgres() {
     fi
 }
 
+# The S3 of the tests of a cluster, which need root.
+need_ceph() {
+    if ((EUID == 0)) && ! is_installed radosgw; then
+        need_packages ceph-mon ceph-osd radosgw
+        as_root systemctl disable --now ceph.target 2>/dev/null || true
+    fi
+}
+
 # Any Python will do that can run the notebook client.
 need_python() {
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then

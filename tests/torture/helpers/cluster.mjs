@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real PostgreSQL, real Ceph, and a service whose network can be cut.
 import { spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
@@ -22,12 +23,31 @@ const lack = LACKS.find(([is_missing]) => is_missing);
 /** Why there is no cluster; false if there is one. @type {string | false} */
 export const no_cluster = lack ? skipped(`the cluster needs ${lack[1]}`) : false;
 
+/**
+ * A port below those that connections are given (32768 and up), with nothing at these distances
+ * above it.
+ * @param {number[]} distances @returns {Promise<number>}
+ */
+async function free_ports(distances) {
+  const port = randomInt(12_000, 32_000);
+  const is_free = await Promise.all(distances.map((distance) => can_listen(port + distance)));
+  return is_free.every(Boolean) ? port : free_ports(distances);
+}
+
+/** @param {number} port @returns {Promise<boolean>} */
+function can_listen(port) {
+  return new Promise((done) => {
+    const server = createServer().once("error", () => done(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => done(true)));
+  });
+}
+
 /** PostgreSQL and Ceph. */
 class Engines {
   async start() {
     this.data = temporary("cluster", fast_tmpdir());
     await run_program("chmod", ["755", this.data]);
-    this.port = await free_port();
+    this.port = await free_ports([10, 11, 12]);
     process.prependListener("exit", () => this.kill()); // before its folder is removed
     await run_program(CLUSTER, ["--nodes", "0", "--port", `${this.port}`, "--data", this.data]);
     return this;
