@@ -160,14 +160,19 @@ for (const which of /** @type {const} */ (["nginx", "caddy"])) {
     });
 
     test("thousands of silent connections of one address keep nobody out", async (t) => {
+      const answered_ms = async () => {
+        const from = performance.now();
+        assert.equal((await curl(place, "/healthz")).status, 200);
+        return performance.now() - from;
+      };
+      const alone_ms = Math.max(await answered_ms(), await answered_ms());
       const sockets = Array.from({ length: 3000 }, () =>
         open_plain({ host: "127.0.0.1", port: place.tls }).on("error", () => {}));
       t.after(() => sockets.forEach((socket) => socket.destroy()));
       await until("all were opened", () => sockets.every(({ connecting }) => !connecting));
       for (let i = 0; i < 5; i++) {
-        const begin = performance.now();
-        assert.equal((await curl(place, "/healthz")).status, 200);
-        assert.ok(performance.now() - begin < 1500, `${performance.now() - begin} ms`);
+        const ms = await answered_ms();
+        assert.ok(ms < 1500 + 3 * alone_ms, `${ms} ms, ${alone_ms} without them`);
       }
     });
 

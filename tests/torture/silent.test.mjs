@@ -15,7 +15,8 @@ import { is_sanitized } from "./helpers/wire.mjs";
 
 const SILENT = is_long ? 8000 : 3000;
 const WATCH_MS = is_long ? 20_000 : 3_000;
-const LIMIT_MS = 500;
+const LIMIT_MS = 500; // for 99 of 100; whoever is kept out waits for seconds
+const LONGEST_MS = 2500;
 
 let server;
 
@@ -56,10 +57,13 @@ for (const [what, word] of WORDS) {
     // Opening that many connections keeps this process busy for a while, too.
     await until("all were opened", () => [...state.sockets].every((one) => !one.connecting));
     const times = await watch(state);
-    const limit = LIMIT_MS * (is_sanitized(server.child.pid) ? 3 : 1);
-    figure("R8", `health at most ${Math.max(...times).toFixed(0)} ms, first ` +
-      `${times[0].toFixed(0)} ms, of ${times.length} beside ${SILENT} connections ${what}`);
-    assert.ok(Math.max(...times) < limit, `${Math.max(...times).toFixed(0)} ms`);
+    const sorted = [...times].sort((a, b) => a - b);
+    const p99 = sorted[Math.floor(0.99 * (sorted.length - 1))];
+    const times_slower = is_sanitized(server.child.pid) ? 3 : 1;
+    figure("R8", `health p99 ${p99.toFixed(0)} ms, at most ${sorted.at(-1).toFixed(0)} ms, ` +
+      `first ${times[0].toFixed(0)} ms, of ${times.length} beside ${SILENT} connections ${what}`);
+    assert.ok(p99 < LIMIT_MS * times_slower, `p99 ${p99.toFixed(0)} ms`);
+    assert.ok(sorted.at(-1) < LONGEST_MS * times_slower, `${sorted.at(-1).toFixed(0)} ms`);
     await server.alive();
   });
 }
