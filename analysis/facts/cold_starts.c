@@ -172,7 +172,7 @@ static bool list(const struct search *search, uint32_t most, struct arena *arena
     return true;
 }
 
-// Whether code is compiled in fewer than half of the steady steps.
+// Whether code is compiled in fewer than half of the steady steps, and hardly any later on.
 static bool find_compilations(const struct facts *facts, struct arena *arena,
                               struct host_traits *traits, struct err *err)
 {
@@ -180,7 +180,7 @@ static bool find_compilations(const struct facts *facts, struct arena *arena,
     bool *compiles = arena_array(arena, (size_t)facts->step_count + 1, sizeof *compiles, err);
     if (!compiles)
         return false;
-    int64_t count = 0;
+    int64_t count = 0, late = 0;
     for (uint32_t e = 0; e < trace->event_count; e++) {
         bool range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_CPU_OP;
         if (!range || trace->dur_ns[e] < COLD_FROM_NS ||
@@ -191,8 +191,9 @@ static bool find_compilations(const struct facts *facts, struct arena *arena,
             continue;
         compiles[step] = true;
         count++;
+        late += step >= facts->step_count / 2;
     }
-    traits->compiles_once = 2 * count < facts->steady_count;
+    traits->compiles_once = 2 * count < facts->steady_count && late <= 1;
     return true;
 }
 
