@@ -23,16 +23,16 @@ struct gemm {
     int8_t a, b;
     int8_t bias, beta; // -1: none
     enum output output;
-    int8_t out_dtype; // for OUTPUT_CHOSEN: its position, -1: not among the inputs
+    int8_t out_dtype; // position of the output's type where one is given, -1: not among the inputs
 };
 
 // Positions follow the operators' schemas; those of vendors' operators their libraries'.
 static const struct gemm gemms[] = {
-    {"aten::mm", FORM_MM, 0, 1, -1, -1, OUTPUT_AS_INPUT, -1},
+    {"aten::mm", FORM_MM, 0, 1, -1, -1, OUTPUT_AS_INPUT, 2},
     {"aten::addmm", FORM_MM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
     {"aten::addmm_", FORM_MM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
     {"aten::_addmm_activation", FORM_MM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
-    {"aten::bmm", FORM_BMM, 0, 1, -1, -1, OUTPUT_AS_INPUT, -1},
+    {"aten::bmm", FORM_BMM, 0, 1, -1, -1, OUTPUT_AS_INPUT, 2},
     {"aten::baddbmm", FORM_BMM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
     {"aten::baddbmm_", FORM_BMM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
     {"aten::mv", FORM_MV, 0, 1, -1, -1, OUTPUT_AS_INPUT, -1},
@@ -146,12 +146,12 @@ static enum dtype output_type(const struct gemm *gemm, const struct arg_list *ar
                               struct work *work)
 {
     int64_t number;
-    if (gemm->output == OUTPUT_AS_INPUT)
-        return args->args[gemm->a].dtype;
     if (gemm->output == OUTPUT_INT32)
         return DTYPE_INT32;
     if (op_args_int(args, gemm->out_dtype, &number) && dtype_of_number(number) != DTYPE_UNKNOWN)
         return dtype_of_number(number);
+    if (gemm->output == OUTPUT_AS_INPUT)
+        return args->args[gemm->a].dtype;
     work->note = "the type of the output was not recorded: assumed to be 2 bytes per element";
     return DTYPE_BF16;
 }

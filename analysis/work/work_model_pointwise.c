@@ -2,7 +2,9 @@
 // Elementwise operators, softmax, copies and fills: every input read once, the output written once.
 #include "analysis/work/work_models.h"
 
-enum output { OUTPUT_PROMOTED, OUTPUT_FLOATING, OUTPUT_FIRST, OUTPUT_BOOL };
+enum output { OUTPUT_PROMOTED, OUTPUT_FLOATING, OUTPUT_FIRST, OUTPUT_BOOL, OUTPUT_GIVEN };
+
+#define GIVEN_DTYPE 3 // position of the type for OUTPUT_GIVEN
 
 struct pointwise {
     const char *op; // without "aten::" and the "_" of the in-place form
@@ -126,8 +128,8 @@ static const struct pointwise pointwises[] = {
     {"isnan", 1, OUTPUT_BOOL, 0, WORK_ELEMENTWISE},
     {"isinf", 1, OUTPUT_BOOL, 0, WORK_ELEMENTWISE},
     {"isfinite", 1, OUTPUT_BOOL, 0, WORK_ELEMENTWISE},
-    {"_softmax_backward_data", 2, OUTPUT_PROMOTED, 0, WORK_SOFTMAX},
-    {"_log_softmax_backward_data", 2, OUTPUT_PROMOTED, 0, WORK_SOFTMAX},
+    {"_softmax_backward_data", 2, OUTPUT_GIVEN, 0, WORK_SOFTMAX},
+    {"_log_softmax_backward_data", 2, OUTPUT_GIVEN, 0, WORK_SOFTMAX},
 };
 
 // Only written, whatever else is passed.
@@ -198,8 +200,11 @@ static void add_input(const struct op_arg *tensor, bool counts, struct inputs *i
 static enum dtype output_type(const struct pointwise *form, const struct arg_list *args,
                               const struct inputs *inputs)
 {
+    int64_t number;
     switch (form->output) {
     case OUTPUT_BOOL: return DTYPE_BOOL;
+    case OUTPUT_GIVEN:
+        return op_args_int(args, GIVEN_DTYPE, &number) ? dtype_of_number(number) : inputs->type;
     case OUTPUT_FIRST: return args->args[0].dtype;
     case OUTPUT_FLOATING:
         return inputs->type == DTYPE_UNKNOWN || dtype_is_floating(inputs->type) ? inputs->type

@@ -43,6 +43,11 @@ static void a_product_multiplies_and_adds_for_each_output(void **state)
           896 * 4);
     check("aten::bmm", (struct inputs){"[[3,8,16],[3,16,32]]", "[" BF16 "," BF16 "]", "", ""},
           3 * 8192, 3 * 896 * 2);
+    // An output in fp32 (out_dtype).
+    check("aten::mm",
+          (struct inputs){"[[8,16],[16,32],[]]", "[" BF16 "," BF16 ",\"Scalar\"]", "",
+                          "[\"\",\"\",\"6\"]"},
+          8192, 640 * 2 + 256 * 4);
     check("aten::mv", (struct inputs){"[[8,16],[16]]", "[" FP32 "," FP32 "]", "", ""}, 256,
           (128 + 16 + 8) * 4);
     check("aten::dot", (struct inputs){"[[16],[16]]", "[" FP32 "," FP32 "]", "", ""}, 32, 33 * 4);
@@ -402,6 +407,11 @@ static void softmax_and_lookups_move_what_they_touch(void **state)
     check("aten::_softmax",
           (struct inputs){"[[4,8],[],[]]", "[" BF16 ",\"\",\"\"]", "", "[\"\",\"-1\",\"True\"]"},
           -1, 32 * 2 + 32 * 4);
+    // The gradient in the type of what the forward widened.
+    check("aten::_softmax_backward_data",
+          (struct inputs){"[[4,8],[4,8],[],[]]", "[" FP32 "," FP32 ",\"Scalar\",\"Scalar\"]", "",
+                          "[\"\",\"\",\"-1\",\"15\"]"},
+          -1, 2 * 32 * 4 + 32 * 2);
     // 6 rows of 16 read and written, 6 indices
     check("aten::embedding",
           (struct inputs){"[[100,16],[2,3],[],[],[]]", "[" BF16 ",\"long int\",\"\",\"\",\"\"]", "",
