@@ -149,8 +149,8 @@ static bool check_precision(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_gemm_precision = {
     .name = "gemm_precision",
-    .why = "Matrix products in fp32 or tf32 take several times as long as in bf16 and move twice "
-           "the bytes; other products of this job already run in 16 bits.",
+    .why = "Matrix products in fp32 or tf32 take several times as long as in 16 bits and move "
+           "twice the bytes; other products of this job already run in 16 bits.",
     .advice = "Put them under torch.autocast, or cast weights and inputs; where fp32 is required, "
               "allow tf32: torch.set_float32_matmul_precision(\"high\").",
     .advice_jax = "Cast weights and inputs (the dtype of Flax's layers), or compute with "
@@ -166,10 +166,10 @@ const struct finding_rule finding_gemm_precision = {
 
 // --- fp32 alone ---------------------------------------------------------------------------------
 
-static bool has_tensor_cores(const struct precision_case *ours)
+static bool device_has(const struct finding_case *the_case, enum precision precision)
 {
-    const struct peak *peak = ours->work->rows.peak;
-    return peak && peak->tflops[PRECISION_TF32] > 0;
+    const struct peak *peak = the_case->work->rows.peak;
+    return peak && peak->tflops[precision] > 0;
 }
 
 static bool check_fp32_simt(const struct finding_case *the_case, bool *fires,
@@ -186,7 +186,7 @@ static bool check_fp32_simt(const struct finding_case *the_case, bool *fires,
     ours->only_simt = true;
     if (!measure(the_case, ours, FINDING_PRECISION_GUESS, err))
         return false;
-    if (ours->worst == FACTS_NONE || !has_tensor_cores(ours))
+    if (ours->worst == FACTS_NONE || !device_has(the_case, PRECISION_TF32))
         return true;
     if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
         return false;
@@ -241,9 +241,11 @@ static bool check_bf16(const struct finding_case *the_case, bool *fires, struct 
     if (!is_wide(the_case))
         return true;
     struct precision_case *ours;
-    if (!make(the_case, PRECISION_BF16, 1u << PRECISION_FP32 | 1u << PRECISION_TF32, &ours, err))
+    bool bf16 = device_has(the_case, PRECISION_BF16); // NVIDIA's before Ampere have only fp16
+    if (!make(the_case, bf16 ? PRECISION_BF16 : PRECISION_FP16,
+              1u << PRECISION_FP32 | 1u << PRECISION_TF32, &ours, err))
         return false;
-    ours->never_simt = true; // those are the rule above
+    ours->never_simt = device_has(the_case, PRECISION_TF32); // those are the rule above
     if (!measure(the_case, ours, 0, err))
         return false;
     if (ours->worst == FACTS_NONE)
@@ -254,26 +256,31 @@ static bool check_bf16(const struct finding_case *the_case, bool *fires, struct 
     if (!*fires)
         return true;
     finding->severity = "info";
+    finding->advice = bf16 ? NULL
+                           : "Train under torch.autocast with dtype=torch.float16 and a "
+                             "torch.amp.GradScaler; for inference load the weights in fp16.";
     finding->title = arena_printf(
         the_case->arena, err,
-        "matrix products run in %s, hardly any in 16 bits; bf16 could save %s %s (%.1f %%)",
+        "matrix products run in %s, hardly any in 16 bits; %s could save %s %s (%.1f %%)",
         precision_word(ours->work->rows.rows[ours->worst].work.precision),
-        time_text(finding->cost_ns).text, the_case->per,
+        precision_word(ours->target), time_text(finding->cost_ns).text, the_case->per,
         findings_percent(the_case, finding->cost_ns));
     return describe(the_case, ours, finding, err);
 }
 
 const struct finding_rule finding_bf16_unused = {
     .name = "bf16_unused",
-    .why = "This device multiplies matrices in bf16 at least twice as fast as in tf32 or fp32, and "
-           "moves half the bytes.",
+    .why = "This device multiplies matrices in 16 bits at least twice as fast as in tf32 or fp32, "
+           "and moves half the bytes.",
     .advice = "Train under torch.autocast with dtype=torch.bfloat16; for inference load the "
               "weights in bf16.",
-    .advice_jax = "Compute in bf16, with weights kept in fp32: the dtype of Flax's layers.",
-    .method = "Owned time of products in fp32 or tf32 per steady step, without those of "
-              "fp32_without_tensor_cores, times 1 - roofline time in bf16 / roofline time as they "
-              "ran; reported from 1 % of the step when half of the time of products is in fp32 or "
-              "tf32, and under 10 % in 16 bits or fewer.",
+    .advice_jax = "Compute in bf16 (or fp16 with a scaled loss, as the title says), with weights "
+                  "kept in fp32: the dtype of Flax's layers.",
+    .method =
+        "Owned time of products in fp32 or tf32 per steady step, without those of "
+        "fp32_without_tensor_cores, times 1 - roofline time in bf16 (in fp16 where the device "
+        "has no bf16) / roofline time as they ran; reported from 1 % of the step when half of "
+        "the time of products is in fp32 or tf32, and under 10 % in 16 bits or fewer.",
     .false_alarms = "Solvers, physics and some losses need the precision of fp32.",
     .check = check_bf16,
 };

@@ -43,6 +43,24 @@ static void fp32_alone_is_for_information(void **state)
     hand_end(&busy.hand);
 }
 
+// A V100 has no bf16, and its fp32 never uses tensor cores.
+static void where_there_is_no_bf16_fp16_is_advised(void **state)
+{
+    (void)state;
+    struct busy busy;
+    struct busy_work work = product(MM(4096, 4096, 4096), FP32, 9 * MS);
+    work.kernel = "volta_sgemm_128x64_nn";
+    busy_begin(&busy);
+    hand_member(&busy.hand, "deviceProperties",
+                "[{\"id\": 0, \"name\": \"Tesla V100-SXM2-16GB\", \"numSms\": 80}]");
+    busy_repeat(&busy, 12, work);
+    hand_analyze(&busy.hand);
+    assert_about(cost_of(&busy.hand, "bf16_unused"), 108e6 * (1 - 15.7 / 125));
+    assert_non_null(strstr(finding_word(&busy.hand, "bf16_unused", "title"), "fp16 could save"));
+    assert_non_null(strstr(finding_word(&busy.hand, "bf16_unused", "advice"), "torch.float16"));
+    hand_end(&busy.hand);
+}
+
 // Quantized products, and others whose precision is not known.
 static void fp32_beside_other_products_is_not_all_of_them(void **state)
 {
@@ -381,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fp32_products_beside_bf16_cost_what_the_roofline_says),
         cmocka_unit_test(fp32_alone_is_for_information),
+        cmocka_unit_test(where_there_is_no_bf16_fp16_is_advised),
         cmocka_unit_test(fp32_beside_other_products_is_not_all_of_them),
         cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
         cmocka_unit_test(fp32_products_without_tensor_cores_cost_what_tf32_would_save),
