@@ -204,7 +204,7 @@ const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t
 {
     const struct peak *best = NULL;
     gpu = without_vendor(gpu);
-    for (size_t i = 0; i < peaks->count; i++) {
+    for (size_t i = 0; peaks && i < peaks->count; i++) {
         const struct peak *row = &peaks->rows[i];
         if (fits(row, gpu, memory_bytes) && (!best || row->device.len > best->device.len))
             best = row;

@@ -6,6 +6,8 @@
 #include "analysis/report/report.h"
 #include "ingest/base/cores.h"
 
+struct peaks; // device limits: analysis/names/peaks.h
+
 struct rank_source {
     const int64_t *ranks;    // ascending
     const struct str *roles; // of each, "" unknown; NULL: of none
@@ -20,6 +22,7 @@ struct rank_source {
     // Other files that say something about the run, with the tables of evidence_tables: load gives
     // them at the indices after those of the ranks.
     size_t evidence_count;
+    const struct peaks *peaks; // the user's, for figures that follow from logs; NULL: none
 };
 
 // One rank's report within a run.

@@ -102,6 +102,7 @@ enum origin { FROM_MONITOR, FROM_LOG, FROM_TRACE, COMPUTED, ORIGINS };
 
 struct figures {
     struct report *report;
+    const struct peaks *peaks;                // the user's, NULL: none
     double values[ORIGINS][RUN_FIGURE_COUNT]; // NAN unknown
     struct str files[ORIGINS];                // "" without one
     int64_t steps[ORIGINS];
@@ -381,13 +382,14 @@ static enum precision precision_of(const struct report *report)
     return PRECISION_BF16;
 }
 
-// What the GPU can do; NULL unknown. Where a trace names no GPU, the monitor or a file does.
+// What the GPU can do; NULL unknown. Where a trace names no GPU, the monitor or a file does. The
+// user's rows take precedence over built-in ones.
 static bool find_peak(const struct figures *figures, const struct peak **peak, struct err *err)
 {
     struct peaks peaks;
     struct str gpu = figures->gpu.len ? figures->gpu : run_stated(figures->report, "gpu");
-    *peak = NULL;
-    if (gpu.len == 0)
+    *peak = gpu.len ? peaks_find(figures->peaks, gpu, figures->capacity_bytes) : NULL;
+    if (gpu.len == 0 || *peak)
         return true;
     if (!peaks_parse(peaks_builtin, figures->report->arena, &peaks, err))
         return false;
@@ -511,7 +513,7 @@ static bool add_rows(const struct figures *figures, enum run_figure_id figure, s
 
 bool run_add_figures(const struct rank_source *source, struct report *report, struct err *err)
 {
-    struct figures figures = {.report = report};
+    struct figures figures = {.report = report, .peaks = source->peaks};
     for (int origin = 0; origin < ORIGINS; origin++)
         for (int i = 0; i < RUN_FIGURE_COUNT; i++)
             figures.values[origin][i] = NAN;

@@ -359,13 +359,11 @@ static int64_t memory_bytes(const struct trace *trace)
 static bool find_peak(struct work_rows *rows, struct arena *arena, struct err *err)
 {
     const struct facts *facts = rows->facts;
-    const struct peaks *added = facts->options->peaks;
     int64_t bytes = memory_bytes(facts->trace);
     struct peaks builtin;
     if (facts->identity.gpu.len == 0)
         return true;
-    if (added)
-        rows->peak = peaks_find(added, facts->identity.gpu, bytes);
+    rows->peak = peaks_find(facts->options->peaks, facts->identity.gpu, bytes);
     if (rows->peak)
         return true;
     if (!peaks_parse(peaks_builtin, arena, &builtin, err))

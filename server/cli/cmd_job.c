@@ -89,6 +89,7 @@ static bool join_ranks(const struct job_order *order, struct cores *cores, struc
     if (!job_ranks_read(JOB_FD_INPUT, report->arena, &source, err))
         return false;
     source.cores = cores;
+    source.peaks = order->options.peaks;
     return pipeline_run(&source, report, err) &&
            table_limit(report, order->tables_bytes, &table_run_trust, err) &&
            report_parts_write(report, run_tables, JOB_FD_TABLES, err);

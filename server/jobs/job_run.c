@@ -56,7 +56,8 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
                                  .count = joining->count,
                                  .evidence_count = joining->evidence_count,
                                  .load = load,
-                                 .cores = site->cores};
+                                 .cores = site->cores,
+                                 .peaks = site->config->peaks};
     int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
     struct str *roles = arena_array(arena, source.count + 1, sizeof *roles, err);
     for (size_t i = 0; ranks && roles && i < source.count; i++) {

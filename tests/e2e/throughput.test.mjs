@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { temporary } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
+import { megatron_log } from "./helpers/training_logs.mjs";
 
 const HEADER = "device\tmemory_gib\tfp4\tfp8\tint8\tbf16\tfp16\ttf32\tfp32\tfp64\ttbps\tsource\n";
 
@@ -87,4 +89,12 @@ test("peaks of the user's file decide the roofline", async () => {
     assert.equal(row.peak_tflops, 77);
     assert.equal(row.peak_tbps, 1.5);
   }
+});
+
+test("they decide the utilization of what a log states, too", async () => {
+  await server.post([...fields({ run: "paced" }),
+    file_part(megatron_log({ steps: 10 }), "train.log")], "/upload?wait=60");
+  const { items } = await server.get("/runs/paced/figures?limit=all");
+  const mfu = items.find(({ metric, source }) => metric === "mfu" && source === "computed");
+  assert.equal(mfu.value, 400.5 / 77);
 });

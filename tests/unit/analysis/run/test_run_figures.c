@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of runs: from logs, from traces and from both.
+#include "analysis/names/peaks.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/run/run_figures.h"
@@ -320,6 +321,22 @@ static void utilization_is_of_the_peak_at_the_job_s_precision(void **state)
     set(f, "fp8", "hybrid");
     assert_figure(f, "mfu", "computed", 0.25);
     assert_basis(f, "mfu", "of 1979 TFLOP/s, the dense fp8 peak of H100");
+}
+
+static void peaks_of_the_user_go_before_those_built_in(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_TFLOPS, 100);
+    end(f, &log, &f->run);
+    set(f, "gpu", "H100");
+    static const int64_t no_ranks[] = {0};
+    struct peak own = {.device = STR("H100"), .tflops[PRECISION_BF16] = 200};
+    struct peaks peaks = {&own, 1};
+    struct rank_source source = {.ranks = no_ranks, .context = f, .load = load, .peaks = &peaks};
+    assert_true(run_add_figures(&source, &f->run, &f->err));
+    assert_figure(f, "mfu", "computed", 0.5);
+    assert_basis(f, "mfu", "of 200 TFLOP/s, the dense bf16 peak of H100");
 }
 
 static void what_a_log_says_of_utilization_stands(void **state)
@@ -705,6 +722,7 @@ int main(void)
         TEST(a_run_without_a_trace_has_its_gpu_from_the_monitor),
         TEST(what_is_counted_in_part_is_a_lower_bound),
         TEST(utilization_is_of_the_peak_at_the_job_s_precision),
+        TEST(peaks_of_the_user_go_before_those_built_in),
         TEST(what_a_log_says_of_utilization_stands),
         TEST(tokens_and_parameters_give_the_utilization),
         TEST(attention_counts_where_the_shape_is_stated),
