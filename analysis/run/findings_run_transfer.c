@@ -257,8 +257,8 @@ static const struct finding_rule transfer = {
     .method = "Lower median over the ranks of the exposed communication per steady step after the "
               "last rank of the collective started; reported from 5 % of the step.",
     .false_alarms = "Collectives whose result is needed at once (tensor parallelism) cannot be "
-                    "hidden without splitting the work. Waits for ranks without a trace count as "
-                    "transfer.",
+                    "hidden without splitting the work. Waits for ranks without a trace, and in "
+                    "calls without a match, count as transfer.",
     .change = "infinite_network",
 };
 
