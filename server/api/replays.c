@@ -3,13 +3,13 @@
 // All jobs and answers share one budget.
 #include "server/api/replays.h"
 
+#include "ingest/base/clock.h"
+#include "server/base/cond.h"
 #include "server/store/store.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum { MOST_KEPT = 8, MOST_BUSY = 3, MOST_WAITING = 8, WAIT_SECONDS = 10 };
 #define USUAL_BYTES ((uint64_t)1 << 30)
@@ -40,11 +40,7 @@ struct replays *replays_open(uint64_t job_memory_bytes, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory for replays");
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&replays->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    cond_init(&replays->changed);
     pthread_mutex_init(&replays->lock, NULL);
     replays->budget.limit = job_memory_bytes ? job_memory_bytes / 4 : USUAL_BYTES;
     return replays;
@@ -115,17 +111,13 @@ static bool is_free(const struct replays *replays, const struct kept *kept)
 
 static bool wait_until_free(struct replays *replays, const struct replay_key *key, struct err *err)
 {
-    struct timespec deadline;
-    int status = 0;
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += WAIT_SECONDS;
-    if (!is_free(replays, find(replays, key)) && replays->waiting == MOST_WAITING)
-        status = EBUSY;
+    int64_t end_ns = clock_mono_ns() + (int64_t)WAIT_SECONDS * 1000000000;
+    bool waits = is_free(replays, find(replays, key)) || replays->waiting < MOST_WAITING;
     replays->waiting++;
-    while (status == 0 && !is_free(replays, find(replays, key)))
-        status = pthread_cond_timedwait(&replays->changed, &replays->lock, &deadline);
+    while (waits && !is_free(replays, find(replays, key)))
+        waits = cond_wait_until(&replays->changed, &replays->lock, end_ns);
     replays->waiting--;
-    return status == 0 ||
+    return waits ||
            err_set(err, ERR_BUSY, "other runs are being replayed; try again in some seconds");
 }
 

@@ -11,6 +11,7 @@
 #include "server/care/retention.h"
 #include "server/files/scrub.h"
 #include "server/care/stored_runs.h"
+#include "server/base/cond.h"
 #include "server/base/metrics.h"
 #include "server/store/store_access.h"
 #include "server/store/store_watch.h"
@@ -21,7 +22,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define SECOND_NS ((int64_t)1000000000)
 #define HOUR_NS   (3600 * SECOND_NS)
@@ -80,11 +80,10 @@ static bool is_woken(const struct care *care)
 static bool wait_for(struct care *care, int64_t ns, bool until_woken)
 {
     int64_t end_ns = clock_mono_ns() + ns;
-    struct timespec end = {end_ns / SECOND_NS, end_ns % SECOND_NS};
-    int rc = 0;
+    bool waits = true;
     pthread_mutex_lock(&care->lock);
-    while (rc == 0 && !atomic_load(&care->stop) && !(until_woken && is_woken(care)))
-        rc = pthread_cond_timedwait(&care->changed, &care->lock, &end);
+    while (waits && !atomic_load(&care->stop) && !(until_woken && is_woken(care)))
+        waits = cond_wait_until(&care->changed, &care->lock, end_ns);
     if (until_woken) {
         care->must_purge = care->must_purge || care->woken;
         care->must_forget = care->must_forget || care->woken;
@@ -655,16 +654,6 @@ static void *run(void *context)
     return NULL;
 }
 
-static void init_waiting(struct care *care)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&care->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&care->lock, NULL);
-}
-
 struct care *care_open(const struct care_config *config, struct err *err)
 {
     struct care *care = calloc(1, sizeof *care);
@@ -678,7 +667,8 @@ struct care *care_open(const struct care_config *config, struct err *err)
     care->must_forget = config->crashed; // which may have had no time to
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
-    init_waiting(care);
+    cond_init(&care->changed);
+    pthread_mutex_init(&care->lock, NULL);
     write_probe_init(&care->probe);
     recall_clock(care);  // before a request needs it to decide what has expired
     count_damaged(care); // damage found earlier is known from the first request on

@@ -2,17 +2,17 @@
 // The lock is held to look a file up, never while one is written.
 #include "server/exports/export_spool.h"
 
+#include "server/base/cond.h"
+
 #include "ingest/base/clock.h"
 #include "ingest/base/fd_io.h"
 #include "ingest/base/scratch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SECOND_NS ((int64_t)1000000000)
@@ -45,11 +45,7 @@ struct export_spool *export_spool_open(uint64_t most_bytes, uint64_t min_free_by
         err_set(err, ERR_MEMORY, "out of memory for exports");
         return NULL;
     }
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&spool->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    cond_init(&spool->changed);
     pthread_mutex_init(&spool->lock, NULL);
     spool->most_bytes = most_bytes;
     spool->min_free_bytes = min_free_bytes;
@@ -231,13 +227,11 @@ static bool write_file(struct export_spool *spool, const struct spool_source *so
 static bool begin(struct export_spool *spool, struct str key, struct spooled *found, bool *writes)
 {
     int64_t end_ns = clock_mono_ns() + MOST_NS;
-    struct timespec end = {end_ns / SECOND_NS, end_ns % SECOND_NS};
-    int rc = 0;
     pthread_mutex_lock(&spool->lock);
     bool may_wait = spool->waiting < MOST_WAITING;
     spool->waiting++;
-    while (spool->writing && may_wait && rc == 0 && !find(spool, key))
-        rc = pthread_cond_timedwait(&spool->changed, &spool->lock, &end);
+    while (spool->writing && may_wait && !find(spool, key))
+        may_wait = cond_wait_until(&spool->changed, &spool->lock, end_ns);
     spool->waiting--;
     struct spool_file *file = find(spool, key);
     *found = use(file);

@@ -3,6 +3,7 @@
 
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "server/base/cond.h"
 #include "server/hooks/hook_news.h"
 #include "server/outbound/http_client.h"
 #include "server/store/store_announced.h"
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define SECOND_NS     1000000000LL
 #define LONGEST_NS    (3600 * SECOND_NS)  // between two tries
@@ -137,12 +137,6 @@ static void try_delivery(struct hooks *hooks, struct hook_delivery *delivery)
 
 // --- the thread ---------------------------------------------------------------------------------
 
-static void wait_until(struct hooks *hooks, int64_t due_ns)
-{
-    const struct timespec at = {.tv_sec = due_ns / SECOND_NS, .tv_nsec = due_ns % SECOND_NS};
-    pthread_cond_timedwait(&hooks->changed, &hooks->lock, &at);
-}
-
 // Of the services that share a store, one looks for news, including what others analyzed. If it has
 // not for a minute, another one takes over.
 static bool look_as_leader(struct hooks *hooks, bool *again, struct err *err)
@@ -182,7 +176,8 @@ static void *work(void *context)
         if (next && next->due_ns <= clock_mono_ns())
             try_delivery(hooks, next);
         else if (!hooks->look && !hooks->stop)
-            wait_until(hooks, next && next->due_ns < look_ns ? next->due_ns : look_ns);
+            cond_wait_until(&hooks->changed, &hooks->lock,
+                            next && next->due_ns < look_ns ? next->due_ns : look_ns);
     }
     pthread_mutex_unlock(&hooks->lock);
     return NULL;
@@ -243,17 +238,13 @@ static void release(struct hooks *hooks)
 
 struct hooks *hooks_open(const struct hooks_config *config, struct err *err)
 {
-    pthread_condattr_t monotonic;
     struct hooks *hooks = calloc(1, sizeof *hooks);
     if (!hooks) {
         err_set(err, ERR_MEMORY, "out of memory for webhooks");
         return NULL;
     }
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&hooks->lock, NULL);
-    pthread_cond_init(&hooks->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init(&hooks->changed);
     if (prepare(hooks, config, err)) {
         if (pthread_create(&hooks->thread, NULL, work, hooks) == 0)
             return hooks;

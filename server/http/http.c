@@ -7,6 +7,7 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 #include "ingest/base/secrets.h"
+#include "server/base/cond.h"
 #include "server/base/metrics.h"
 #include "server/http/connections.h"
 #include "server/http/http_head.h"
@@ -487,11 +488,7 @@ static void init(struct http *http, const struct http_config *config)
     pthread_mutex_init(&http->crew.lock, NULL);
     pthread_cond_init(&http->crew.changed, NULL);
     pthread_mutex_init(&http->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&http->idle, &attributes);
-    pthread_condattr_destroy(&attributes);
+    cond_init(&http->idle);
     http->answer = config->answer;
     http->services = config->services;
     http->services.uploads = &http->uploads;
@@ -564,9 +561,8 @@ void http_drain(struct http *http)
 
 static void wait_idle(struct http *http, int64_t until)
 {
-    struct timespec at = {until / 1000000000, until % 1000000000};
     pthread_mutex_lock(&http->lock);
-    while (http->active && pthread_cond_timedwait(&http->idle, &http->lock, &at) == 0)
+    while (http->active && cond_wait_until(&http->idle, &http->lock, until))
         ;
     pthread_mutex_unlock(&http->lock);
 }

@@ -3,6 +3,7 @@
 #include "server/http/pace.h"
 
 #include "ingest/base/clock.h"
+#include "server/base/cond.h"
 
 #include <arpa/inet.h>
 #include <linux/sockios.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #define LOOKS_PER_WINDOW 20
 
@@ -83,8 +83,7 @@ static void *watch(void *arg)
     while (!pace->stop) {
         int64_t until =
             clock_mono_ns() + (int64_t)pace->config.window_ms * 1000000 / LOOKS_PER_WINDOW;
-        struct timespec at = {until / 1000000000, until % 1000000000};
-        pthread_cond_timedwait(&pace->stopping, &pace->lock, &at);
+        cond_wait_until(&pace->stopping, &pace->lock, until);
         int64_t now_ns = clock_mono_ns();
         for (unsigned i = 0; i < pace->config.slots && !pace->stop; i++)
             look(&pace->config, &pace->slots[i], now_ns);
@@ -104,11 +103,7 @@ struct pace *pace_start(const struct pace_config *config, struct err *err)
     for (unsigned i = 0; i < config->slots; i++)
         pace->slots[i].fd = -1;
     pthread_mutex_init(&pace->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&pace->stopping, &attributes);
-    pthread_condattr_destroy(&attributes);
+    cond_init(&pace->stopping);
     if (pthread_create(&pace->thread, NULL, watch, pace) == 0)
         return pace;
     err_set(err, ERR_INTERNAL, "cannot start the thread that watches connections");

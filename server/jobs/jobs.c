@@ -2,6 +2,7 @@
 // Takes jobs from the store's queue, runs them on libuv's pool and stores their results.
 #include "server/jobs/jobs.h"
 
+#include "server/base/cond.h"
 #include "server/base/metrics.h"
 #include "server/db/db_notice.h"
 #include "server/jobs/job_evidence.h"
@@ -14,7 +15,6 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <uv.h>
 
 enum {
@@ -74,27 +74,18 @@ static bool is_stopping(struct jobs *jobs)
     return stopping;
 }
 
-static struct timespec deadline_in(uint64_t ms)
+static int64_t deadline_in(uint64_t ms)
 {
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_sec += (time_t)(ms / 1000);
-    at.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (at.tv_nsec >= 1000000000) {
-        at.tv_nsec -= 1000000000;
-        at.tv_sec++;
-    }
-    return at;
+    return clock_mono_ns() + (int64_t)ms * 1000000;
 }
 
 // Returns false at once if the service stops.
 static bool wait_to_retry(struct jobs *jobs)
 {
-    struct timespec deadline = deadline_in(RETRY_MS);
-    int rc = 0;
+    int64_t deadline_ns = deadline_in(RETRY_MS);
     pthread_mutex_lock(&jobs->lock);
-    while (!jobs->stopping && rc == 0)
-        rc = pthread_cond_timedwait(&jobs->changed, &jobs->lock, &deadline);
+    while (!jobs->stopping && cond_wait_until(&jobs->changed, &jobs->lock, deadline_ns))
+        ;
     bool stopping = jobs->stopping;
     pthread_mutex_unlock(&jobs->lock);
     return !stopping;
@@ -393,16 +384,6 @@ static void keep_leases(uv_timer_t *timer)
 
 // --- life ---------------------------------------------------------------------------------------
 
-static void init_lock(struct jobs *jobs)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&jobs->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_mutex_init(&jobs->lock, NULL);
-}
-
 static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, struct err *err)
 {
     struct jobs *jobs = calloc(1, sizeof *jobs);
@@ -423,7 +404,8 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
     jobs->site.config = &jobs->config;
     jobs->site.jobs = jobs;
     jobs->site.cores = &jobs->cores;
-    init_lock(jobs);
+    cond_init(&jobs->changed);
+    pthread_mutex_init(&jobs->lock, NULL);
     jobs->loop = loop;
     jobs->wake.data = jobs->timer.data = jobs->leases.data = jobs->poll.data = jobs;
     return jobs;
@@ -590,12 +572,12 @@ void jobs_stop_run(struct jobs *jobs, struct str run_id)
 }
 
 // Waits for a job to end since `seen`; false on timeout or if the service stops.
-static bool wait_for_change(struct jobs *jobs, uint64_t seen, const struct timespec *deadline)
+static bool wait_for_change(struct jobs *jobs, uint64_t seen, int64_t deadline_ns)
 {
-    int rc = 0;
     pthread_mutex_lock(&jobs->lock);
-    while (jobs->generation == seen && !jobs->stopping && rc == 0)
-        rc = pthread_cond_timedwait(&jobs->changed, &jobs->lock, deadline);
+    while (jobs->generation == seen && !jobs->stopping &&
+           cond_wait_until(&jobs->changed, &jobs->lock, deadline_ns))
+        ;
     bool changed = jobs->generation != seen && !jobs->stopping;
     pthread_mutex_unlock(&jobs->lock);
     return changed;
@@ -625,27 +607,21 @@ static void end_waiting(struct jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-static bool is_over(const struct timespec *deadline)
-{
-    struct timespec now = deadline_in(0);
-    return now.tv_sec > deadline->tv_sec ||
-           (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
-}
-
 // Its jobs may end in other services, too, which do not tell.
 static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
 {
     bool asks = store_is_shared(jobs->config.store);
-    struct timespec deadline = deadline_in(timeout_ms);
+    int64_t deadline_ns = deadline_in(timeout_ms);
     for (;;) {
         uint64_t seen = current_generation(jobs); // before the check, so that no end is missed
         bool open = true;
         struct err err;
         if (!store_upload_open(jobs->config.store, upload_id, &open, &err) || !open)
             return !open;
-        struct timespec soon = deadline_in(POLL_MS);
-        if (!wait_for_change(jobs, seen, asks && !is_over(&deadline) ? &soon : &deadline) &&
-            (!asks || is_stopping(jobs) || is_over(&deadline)))
+        int64_t soon_ns = deadline_in(POLL_MS);
+        bool polls = asks && clock_mono_ns() < deadline_ns;
+        if (!wait_for_change(jobs, seen, polls ? soon_ns : deadline_ns) &&
+            (!asks || is_stopping(jobs) || clock_mono_ns() >= deadline_ns))
             return false;
     }
 }
