@@ -56,13 +56,7 @@ bool group_ranks_next(struct str *at, int64_t *rank)
 {
     while (at->len && memchr("[, ]", at->at[0], 4))
         *at = (struct str){at->at + 1, at->len - 1};
-    size_t len = 0;
-    while (len < at->len && str_is_digit(at->at[len]))
-        len++;
-    if (!str_to_i64((struct str){at->at, len}, rank))
-        return false;
-    *at = (struct str){at->at + len, at->len - len};
-    return true;
+    return str_take_i64(at, rank);
 }
 
 const char *group_span_of_list(struct str list, int64_t gpus)

@@ -74,8 +74,7 @@ static size_t add_list(struct str dims, struct words *words)
     size_t i = 0;
     while (i < dims.len && dims.at[i] != ']') {
         size_t from = i;
-        while (i < dims.len && str_is_digit(dims.at[i]))
-            i++;
+        i = str_digits_end(dims, i);
         if (i > from) {
             words_say(words, "%s%.*s", cross, (int)(i - from), dims.at + from);
             cross = "x";

@@ -4,9 +4,7 @@
 // The peer of "nccl:recv 0<-3", a place in the group.
 static bool peer_of(struct str op, int64_t *peer)
 {
-    size_t from = op.len;
-    while (from && str_is_digit(op.at[from - 1]))
-        from--;
+    size_t from = str_digits_start(op, op.len);
     return from && str_to_i64((struct str){op.at + from, op.len - from}, peer);
 }
 

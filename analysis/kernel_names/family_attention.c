@@ -162,9 +162,7 @@ static void read_class(struct str class, struct kernel_decoded *out)
     struct str version = {class.at + class.len, 0};
     if (at != SIZE_MAX)
         version = (struct str){class.at + at + 2, class.len - at - 2};
-    size_t digits = 0;
-    while (digits < version.len && str_is_digit(version.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(version, 0);
     set_arch(out, "sm", (struct str){version.at, digits});
 }
 
@@ -245,9 +243,7 @@ static bool decode_flash4(const struct kernel_text *text, struct kernel_decoded 
     out->op = helps ? OP_attention_helper : is_bwd ? OP_attention_bwd : OP_attention_fwd;
     size_t at = str_find(text->base, STR("wardSm")); // of a class "...ForwardSm100"
     size_t start = at == SIZE_MAX ? text->base.len : at + STR("wardSm").len;
-    size_t end = start;
-    while (end < text->base.len && str_is_digit(text->base.at[end]))
-        end++;
+    size_t end = str_digits_end(text->base, start);
     if (end < text->base.len)
         set_arch(out, "sm", (struct str){text->base.at + start, end - start});
     return true;
@@ -373,9 +369,7 @@ static int32_t number_after(struct str text, const char *prefix)
 {
     size_t at = str_find(text, str_of(prefix));
     size_t start = at == SIZE_MAX ? text.len : at + strlen(prefix);
-    size_t end = start;
-    while (end < text.len && str_is_digit(text.at[end]))
-        end++;
+    size_t end = str_digits_end(text, start);
     int32_t number = 0;
     bool found = end < text.len && scan_number((struct str){text.at + start, end - start}, &number);
     return found ? number : 0;
@@ -389,9 +383,7 @@ static bool decode_trtllm(const struct kernel_text *text, struct kernel_decoded 
         return false;
     out->library = LIBRARY_tensorrt_llm;
     out->op = OP_attention_fwd;
-    size_t digits = 6;
-    while (digits < name.len && str_is_digit(name.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(name, 6);
     set_arch(out, "sm", (struct str){name.at + 6, digits - 6});
     out->dtype = trtllm_type(name, "_Qkv");
     if (!out->dtype)

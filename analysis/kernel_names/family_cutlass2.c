@@ -38,9 +38,7 @@ static bool read_main(struct str token, struct main_word *word)
     if (!word->acc)
         return false;
     struct str rest = {token.at + 1, token.len - 1};
-    size_t digits = 0;
-    while (digits < rest.len && str_is_digit(rest.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(rest, 0);
     word->has_tensor_cores = digits > 0;
     rest = (struct str){rest.at + digits, rest.len - digits};
     word->type = scan_type_prefix(&rest);

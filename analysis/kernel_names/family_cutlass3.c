@@ -142,9 +142,7 @@ static void read_dispatch(struct str policy, struct kernel_decoded *out)
     int32_t cluster[3];
     struct str head = kernel_last_of(kernel_head_of(policy));
     size_t sm = str_find(head, STR("Sm"));
-    size_t end = sm == SIZE_MAX ? 0 : sm + 2;
-    while (end && end < head.len && str_is_digit(head.at[end]))
-        end++;
+    size_t end = sm == SIZE_MAX ? 0 : str_digits_end(head, sm + 2);
     if (end > sm + 2)
         set_arch(out, "sm", (struct str){head.at + sm + 2, end - sm - 2});
     kernel_args_of(policy, &args);

@@ -214,10 +214,8 @@ static void read_cute_arch(struct str name, struct kernel_decoded *out)
     for (size_t i = 0; i < sizeof starts / sizeof *starts && at == SIZE_MAX; i++)
         at = str_find(name, str_of(starts[i]));
     at += at != SIZE_MAX && name.at[at] == '_';
-    size_t end = at == SIZE_MAX ? name.len : at + 2;
-    size_t start = end;
-    while (end < name.len && str_is_digit(name.at[end]))
-        end++;
+    size_t start = at == SIZE_MAX ? name.len : at + 2;
+    size_t end = str_digits_end(name, start);
     if (end < name.len)
         set_arch(out, "sm", (struct str){name.at + start, end - start});
 }

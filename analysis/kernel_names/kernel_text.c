@@ -350,8 +350,7 @@ static struct str without_result(struct str name)
 
 static struct str without_digits(struct str text)
 {
-    while (text.len && str_is_digit(text.at[text.len - 1]))
-        text.len--;
+    text.len = str_digits_start(text, text.len);
     return text;
 }
 

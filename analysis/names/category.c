@@ -17,8 +17,7 @@ struct subject {
 static struct str without_backward(struct str text)
 {
     struct str rest = text;
-    while (rest.len && str_is_digit(rest.at[rest.len - 1]))
-        rest.len--;
+    rest.len = str_digits_start(rest, rest.len);
     if (str_ends_with(rest, STR("backward")))
         return (struct str){rest.at, rest.len - STR("backward").len};
     return text;

@@ -50,9 +50,7 @@ bool gpu_name_is_part(struct str name, int64_t compute_units)
 // The size of memory: digits and "GB", with or without a blank between.
 static bool starts_with_memory(struct str text)
 {
-    size_t digits = 0;
-    while (digits < text.len && str_is_digit(text.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(text, 0);
     size_t unit = digits + (digits < text.len && text.at[digits] == ' ');
     return digits && str_starts_with((struct str){text.at + unit, text.len - unit}, STR("GB"));
 }

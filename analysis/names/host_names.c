@@ -16,8 +16,7 @@ static bool is_recompute(struct str name)
 // "AddmmBackward0", "FooBackward".
 static bool is_node(struct str name)
 {
-    while (name.len && str_is_digit(name.at[name.len - 1]))
-        name.len--;
+    name.len = str_digits_start(name, name.len);
     return str_ends_with(name, STR("Backward"));
 }
 

@@ -18,9 +18,7 @@ struct child {
 // "Linear_12" is number 12 of Linear.
 static void split_name(struct str name, struct str *class, int64_t *number)
 {
-    size_t end = name.len;
-    while (end > 0 && str_is_digit(name.at[end - 1]))
-        end--;
+    size_t end = str_digits_start(name, name.len);
     *class = name;
     *number = -1;
     struct str digits = {name.at + end, name.len - end};

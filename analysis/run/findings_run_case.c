@@ -18,17 +18,6 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
     return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
 }
 
-// Reads the number at the start of the text and moves past it.
-static bool take_number(struct str *text, int64_t *number)
-{
-    size_t at = 0;
-    while (at < text->len && str_is_digit(text->at[at]))
-        at++;
-    bool ok = str_to_i64((struct str){text->at, at}, number);
-    *text = (struct str){text->at + at, text->len - at};
-    return ok;
-}
-
 static bool take_char(struct str *text, char c)
 {
     if (text->len == 0 || text->at[0] != c)
@@ -40,10 +29,10 @@ static bool take_char(struct str *text, char c)
 // Takes "3" or "0-7", and the comma after it; false if there is none.
 static bool take_range(struct str *list, int64_t *first, int64_t *last)
 {
-    if (!take_number(list, first))
+    if (!str_take_i64(list, first))
         return false;
     *last = *first;
-    if (take_char(list, '-') && !take_number(list, last))
+    if (take_char(list, '-') && !str_take_i64(list, last))
         return false;
     return *last >= *first && *last - *first <= INT32_MAX &&
            (list->len == 0 || (take_char(list, ',') && list->len > 0));

@@ -24,13 +24,9 @@ struct str run_place_host(const struct run *run, size_t rank)
 // The number in a device's name, "cuda:3" or "GPU 3" or "3"; -1 without one.
 static int64_t number_of(struct str device)
 {
-    size_t digits = 0;
     int64_t number;
-    while (digits < device.len && device.at[device.len - 1 - digits] >= '0' &&
-           device.at[device.len - 1 - digits] <= '9')
-        digits++;
-    struct str text = {device.at + device.len - digits, digits};
-    return digits && str_to_i64(text, &number) ? number : -1;
+    size_t from = str_digits_start(device, device.len);
+    return str_to_i64((struct str){device.at + from, device.len - from}, &number) ? number : -1;
 }
 
 // The device of a rank that has only one; -1 otherwise.

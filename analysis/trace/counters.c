@@ -33,11 +33,9 @@ struct counting {
 static bool device_of_text(struct str text, char device[32])
 {
     int64_t number;
-    size_t digits = 4;
     if (!str_starts_with(text, STR("GPU ")))
         return false;
-    while (digits < text.len && str_is_digit(text.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(text, 4);
     if (!str_to_i64((struct str){text.at + 4, digits - 4}, &number))
         return false;
     snprintf(device, 32, "%" PRId64, number);

@@ -12,6 +12,8 @@ struct place {
 };
 
 // A setting of that name, also as a member of the recorded environment: "env.NAME".
+#define AROUND_ITEMS " \"'[]"
+
 static struct str setting_of(const struct trace *trace, const char *name)
 {
     size_t len = strlen(name);
@@ -24,17 +26,6 @@ static struct str setting_of(const struct trace *trace, const char *name)
     return STR("");
 }
 
-static struct str trimmed(struct str text)
-{
-    while (text.len && memchr(" \"'[]", text.at[0], 5)) {
-        text.at++;
-        text.len--;
-    }
-    while (text.len && memchr(" \"'[]", text.at[text.len - 1], 5))
-        text.len--;
-    return text;
-}
-
 // The item of a list "4,5,6,7"; empty when it has fewer.
 static struct str item_of(struct str list, int64_t index)
 {
@@ -42,7 +33,7 @@ static struct str item_of(struct str list, int64_t index)
         const char *comma = memchr(list.at, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.at) : list.len;
         if (i == index)
-            return trimmed((struct str){list.at, len});
+            return str_trim((struct str){list.at, len}, AROUND_ITEMS);
         len += comma != NULL;
         list = (struct str){list.at + len, list.len - len};
     }
@@ -71,7 +62,7 @@ static void place_by_list(const struct trace *trace, int64_t device, struct plac
     static const char *const names[] = {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
                                         "ROCR_VISIBLE_DEVICES"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct str item = item_of(trimmed(setting_of(trace, names[i])), device);
+        struct str item = item_of(str_trim(setting_of(trace, names[i]), AROUND_ITEMS), device);
         int64_t gpu;
         if (!item.len)
             continue;
@@ -125,15 +116,11 @@ static void place_as_recorded(const struct trace *trace, int64_t device, struct 
 
 static int64_t number_of(struct label device, struct str name)
 {
-    size_t digits = 0;
     int64_t number;
     if (!device.text)
         return device.number;
-    while (digits < name.len && name.at[name.len - 1 - digits] >= '0' &&
-           name.at[name.len - 1 - digits] <= '9')
-        digits++;
-    struct str text = {name.at + name.len - digits, digits};
-    return digits && str_to_i64(text, &number) ? number : -1;
+    size_t from = str_digits_start(name, name.len);
+    return str_to_i64((struct str){name.at + from, name.len - from}, &number) ? number : -1;
 }
 
 static struct place place_of(const struct facts *facts, int64_t device)

@@ -28,9 +28,7 @@ static bool counts_things(struct str before)
 // Steps have numbers, which make no other range: "ProfilerStep#12", "step 12".
 static struct range_name name_of(struct str text)
 {
-    size_t end = text.len;
-    while (end > 0 && str_is_digit(text.at[end - 1]))
-        end--;
+    size_t end = str_digits_start(text, text.len);
     bool hash = end > 0 && text.at[end - 1] == '#';
     bool apart = end > 0 && (text.at[end - 1] == ' ' || text.at[end - 1] == '_');
     bool numbered =

@@ -22,30 +22,19 @@ static bool skip(struct str *text, struct str word)
     return true;
 }
 
-static bool read_number(struct str *text, int64_t *number)
-{
-    size_t digits = 0;
-    while (digits < text->len && str_is_digit(text->at[digits]))
-        digits++;
-    if (!str_to_i64((struct str){text->at, digits}, number))
-        return false;
-    *text = (struct str){text->at + digits, text->len - digits};
-    return true;
-}
-
 // "8(512)" or "8(sq512sk512sqsq262144sqsk262144)"
 static bool read_batch(struct str *text, struct serving_batch *batch)
 {
     *batch = unknown;
-    if (!read_number(text, &batch->requests) || !skip(text, STR("(")))
+    if (!str_take_i64(text, &batch->requests) || !skip(text, STR("(")))
         return false;
     if (skip(text, STR("sq"))) {
-        if (!read_number(text, &batch->tokens) || !skip(text, STR("sk")) ||
-            !read_number(text, &batch->keys) || !skip(text, STR("sqsq")) ||
-            !read_number(text, &batch->squares) || !skip(text, STR("sqsk")) ||
-            !read_number(text, &batch->pairs))
+        if (!str_take_i64(text, &batch->tokens) || !skip(text, STR("sk")) ||
+            !str_take_i64(text, &batch->keys) || !skip(text, STR("sqsq")) ||
+            !str_take_i64(text, &batch->squares) || !skip(text, STR("sqsk")) ||
+            !str_take_i64(text, &batch->pairs))
             return false;
-    } else if (!read_number(text, &batch->tokens)) {
+    } else if (!str_take_i64(text, &batch->tokens)) {
         return false;
     }
     return skip(text, STR(")"));
@@ -64,7 +53,7 @@ static bool read_execute(struct str text, struct serving_pass *pass)
     int64_t all;
     if (!skip(&text, STR("execute_")))
         return false;
-    if (read_number(&text, &all) && !skip(&text, STR("_")))
+    if (str_take_i64(&text, &all) && !skip(&text, STR("_")))
         return false;
     if (!skip(&text, STR("context_")) || !read_batch(&text, &pass->context) ||
         !skip(&text, STR("_generation_")) || !read_batch(&text, &pass->generation))
@@ -81,7 +70,7 @@ static int64_t value_of(struct str text, struct str key)
         struct str rest = {text.at + i, text.len - i};
         bool begins = i == 0 || text.at[i - 1] == ' ';
         if (begins && skip(&rest, key) && skip(&rest, STR("=")))
-            return read_number(&rest, &value) ? value : COUNT_UNKNOWN;
+            return str_take_i64(&rest, &value) ? value : COUNT_UNKNOWN;
     }
     return value;
 }

@@ -15,13 +15,6 @@ struct sample_line {
     struct str command, event;
 };
 
-static size_t skip_digits(struct str text, size_t at)
-{
-    while (at < text.len && str_is_digit(text.at[at]))
-        at++;
-    return at;
-}
-
 static size_t skip_blanks(struct str text, size_t at)
 {
     while (at < text.len && text.at[at] == ' ')
@@ -33,19 +26,19 @@ static size_t skip_blanks(struct str text, size_t at)
 // SIZE_MAX if it is not there.
 static size_t end_of_time(struct str text, size_t at)
 {
-    at = skip_digits(text, at);
+    at = str_digits_end(text, at);
     if (at < text.len && text.at[at] == '/')
-        at = skip_digits(text, at + 1);
+        at = str_digits_end(text, at + 1);
     if (at == text.len || text.at[at] != ' ')
         return SIZE_MAX;
     at = skip_blanks(text, at);
     if (at < text.len && text.at[at] == '[') {
-        at = skip_digits(text, at + 1);
+        at = str_digits_end(text, at + 1);
         if (at == text.len || text.at[at] != ']')
             return SIZE_MAX;
         at = skip_blanks(text, at + 1);
     }
-    size_t point = skip_digits(text, at), end = skip_digits(text, point + 1);
+    size_t point = str_digits_end(text, at), end = str_digits_end(text, point + 1);
     bool is = point > at && point < text.len && text.at[point] == '.' && end >= point + 7 &&
               end < text.len && text.at[end] == ':';
     return is ? end + 1 : SIZE_MAX;

@@ -51,6 +51,16 @@ bool str_contains_nocase(struct str text, struct str lower_needle)
     return false;
 }
 
+struct str str_trim(struct str text, const char *characters)
+{
+    size_t count = strlen(characters);
+    while (text.len && memchr(characters, text.at[0], count))
+        text = (struct str){text.at + 1, text.len - 1};
+    while (text.len && memchr(characters, text.at[text.len - 1], count))
+        text.len--;
+    return text;
+}
+
 // Up to 18 digits always fit.
 static bool few_digits(struct str text, int64_t *value)
 {
@@ -83,6 +93,15 @@ bool str_to_i64(struct str text, int64_t *value)
     if (!negative && sum == INT64_MIN)
         return false;
     *value = negative ? sum : -sum;
+    return true;
+}
+
+bool str_take_i64(struct str *text, int64_t *value)
+{
+    size_t digits = str_digits_end(*text, 0);
+    if (!str_to_i64((struct str){text->at, digits}, value))
+        return false;
+    *text = (struct str){text->at + digits, text->len - digits};
     return true;
 }
 

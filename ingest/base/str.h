@@ -55,6 +55,21 @@ static inline bool str_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+// Where the digits that start at a place end, and where those that end there start.
+static inline size_t str_digits_end(struct str text, size_t at)
+{
+    while (at < text.len && str_is_digit(text.at[at]))
+        at++;
+    return at;
+}
+
+static inline size_t str_digits_start(struct str text, size_t at)
+{
+    while (at > 0 && str_is_digit(text.at[at - 1]))
+        at--;
+    return at;
+}
+
 // Byte order, shorter first on a tie; on UTF-8 this is code point order.
 int str_compare(struct str a, struct str b);
 
@@ -65,8 +80,15 @@ size_t str_find(struct str text, struct str needle);
 bool str_equal_nocase(struct str a, struct str b);
 bool str_contains_nocase(struct str text, struct str lower_needle);
 
+// Without those characters at both ends.
+struct str str_trim(struct str text, const char *characters);
+
 // Parses all of text as a decimal integer; false if it is anything else or out of range.
 bool str_to_i64(struct str text, int64_t *value);
+
+// Cuts off the number that a text starts with, all its digits; false, and cuts nothing, if there is
+// none or it is out of range.
+bool str_take_i64(struct str *text, int64_t *value);
 
 // The whole text as a finite decimal number of at most 63 characters, such as "-1.5e3".
 bool str_to_f64(struct str text, double *value);

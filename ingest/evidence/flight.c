@@ -28,9 +28,7 @@ int64_t flight_rank_of_name(struct str filename)
     size_t end = filename.len;
     while (end && !str_is_digit(filename.at[end - 1]) && filename.at[end - 1] != '/')
         end--;
-    size_t from = end;
-    while (from && str_is_digit(filename.at[from - 1]))
-        from--;
+    size_t from = str_digits_start(filename, end);
     int64_t rank;
     bool found = end > from && str_to_i64((struct str){filename.at + from, end - from}, &rank);
     return found ? rank : -1;
@@ -40,13 +38,7 @@ bool flight_next_rank(struct str *list, int64_t *rank)
 {
     while (list->len && memchr("[, ", list->at[0], 3))
         *list = (struct str){list->at + 1, list->len - 1};
-    size_t len = 0;
-    while (len < list->len && str_is_digit(list->at[len]))
-        len++;
-    if (!str_to_i64((struct str){list->at, len}, rank))
-        return false;
-    *list = (struct str){list->at + len, list->len - len};
-    return true;
+    return str_take_i64(list, rank);
 }
 
 // --- texts --------------------------------------------------------------------------------------

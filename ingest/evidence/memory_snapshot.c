@@ -43,9 +43,7 @@ static int64_t larger(int64_t a, int64_t b)
 static int64_t number_at(struct str text)
 {
     int64_t number;
-    size_t digits = 0;
-    while (digits < text.len && str_is_digit(text.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(text, 0);
     return digits && digits < 8 && str_to_i64((struct str){text.at, digits}, &number) ? number : -1;
 }
 

@@ -18,13 +18,6 @@ static size_t skip_blanks(struct str text, size_t at)
     return at;
 }
 
-static size_t skip_digits(struct str text, size_t at)
-{
-    while (at < text.len && str_is_digit(text.at[at]))
-        at++;
-    return at;
-}
-
 static bool is_host_byte(char c)
 {
     return str_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || memchr("-._", c, 3);
@@ -89,7 +82,7 @@ static size_t stamp_of_mpirun(struct str line, size_t from)
 static size_t tag_of_srun(struct str line, size_t from)
 {
     enum { MOST_DIGITS = 9 };
-    size_t end = skip_digits(line, from), digits = end - from;
+    size_t end = str_digits_end(line, from), digits = end - from;
     bool colon = end < line.len && line.at[end] == ':';
     bool ends = end + 1 == line.len || (end + 1 < line.len && is_blank(line.at[end + 1]));
     return digits && digits <= MOST_DIGITS && colon && ends ? digits + 1 : 0;

@@ -36,11 +36,10 @@ static struct str without_version(struct str name)
     if (at > 5 &&
         (memcmp(name.at + at - 5, "_ptsz", 5) == 0 || memcmp(name.at + at - 5, "_ptds", 5) == 0))
         at -= 5;
-    size_t end = at;
-    while (at > 0 && str_is_digit(name.at[at - 1]))
-        at--;
-    bool versioned = at < end && at > 2 && name.at[at - 1] == 'v' && name.at[at - 2] == '_';
-    return (struct str){name.at, versioned ? at - 2 : name.len};
+    size_t digits = str_digits_start(name, at);
+    bool versioned =
+        digits < at && digits > 2 && name.at[digits - 1] == 'v' && name.at[digits - 2] == '_';
+    return (struct str){name.at, versioned ? digits - 2 : name.len};
 }
 
 enum { WAITS_UNKNOWN, WAITS_FOR_EVENT, STREAM_WAITS, WAITS_FOR_STREAM, WAITS_FOR_CONTEXT };

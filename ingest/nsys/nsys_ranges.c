@@ -54,9 +54,7 @@ static size_t list_len(struct str text)
 static int64_t number_at(struct str text)
 {
     int64_t number;
-    size_t len = 0;
-    while (len < text.len && str_is_digit(text.at[len]))
-        len++;
+    size_t len = str_digits_end(text, 0);
     return str_to_i64((struct str){text.at, len}, &number) ? number : VALUE_ABSENT;
 }
 

@@ -112,15 +112,13 @@ static void pass_nodes(struct str *rest)
 static bool read_header(struct prv *prv, const struct line *line, struct err *err)
 {
     struct str rest = line->text, number;
-    size_t digits = 0;
     const char *close = rest.len ? memchr(rest.at, ')', rest.len) : NULL;
     if (close) {
         size_t used = (size_t)(close - rest.at) + 1;
         rest = (struct str){rest.at + used, rest.len - used};
         (void)next_field(&rest);
         number = next_field(&rest);
-        while (digits < number.len && str_is_digit(number.at[digits]))
-            digits++;
+        size_t digits = str_digits_end(number, 0);
         read_unit(prv, (struct str){number.at + digits, number.len - digits});
         number.len = digits;
         pass_nodes(&rest);
@@ -293,24 +291,13 @@ static bool is_header(struct str text)
     return str_starts_with(text, STR("#Paraver")) || str_starts_with(text, STR("#PARAVER"));
 }
 
-static struct str trimmed(struct str text)
-{
-    while (text.len && memchr(" \t\r", text.at[0], 3))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && memchr(" \t\r", text.at[text.len - 1], 3))
-        text.len--;
-    return text;
-}
-
 // "12    I/O"
 static bool name_of_state(struct prv *prv, const struct line *line, struct err *err)
 {
-    struct str text = trimmed(line->text);
-    size_t digits = 0;
+    struct str text = str_trim(line->text, PRV_BLANKS);
+    size_t digits = str_digits_end(text, 0);
     int64_t state;
-    while (digits < text.len && str_is_digit(text.at[digits]))
-        digits++;
-    struct str name = trimmed((struct str){text.at + digits, text.len - digits});
+    struct str name = str_trim((struct str){text.at + digits, text.len - digits}, PRV_BLANKS);
     if (!str_to_i64((struct str){text.at, digits}, &state) || state >= MOST_STATES || !name.len)
         return true;
     return trace_builder_text(prv->builder, name, line->pos, &prv->state_names[state], err);
@@ -324,7 +311,7 @@ static bool read_names(struct prv *prv, struct line *line, struct err *err)
     for (; ok && !is_header(line->text); ok = lines_next(&prv->lines, line, err)) {
         if (!prv_rows_name(&prv->rows, line->text, err))
             return false;
-        struct str text = trimmed(line->text);
+        struct str text = str_trim(line->text, PRV_BLANKS);
         if (!text.len || !str_is_digit(text.at[0]))
             states = str_equal(text, STR("STATES"));
         else if (states && !name_of_state(prv, line, err))

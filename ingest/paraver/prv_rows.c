@@ -17,27 +17,6 @@ void prv_rows_free(struct prv_rows *rows)
 
 // --- text ---------------------------------------------------------------------------------------
 
-static struct str trimmed(struct str text)
-{
-    while (text.len && memchr(" \t\r", text.at[0], 3))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && memchr(" \t\r", text.at[text.len - 1], 3))
-        text.len--;
-    return text;
-}
-
-// Takes the number that a text starts with.
-static bool take_number(struct str *text, int64_t *number)
-{
-    size_t len = 0;
-    while (len < text->len && str_is_digit(text->at[len]))
-        len++;
-    if (!str_to_i64((struct str){text->at, len}, number))
-        return false;
-    *text = (struct str){text->at + len, text->len - len};
-    return true;
-}
-
 static bool starts_with_digit(struct str text)
 {
     return text.len && str_is_digit(text.at[0]);
@@ -80,10 +59,10 @@ static bool take_type(struct prv_rows *rows, struct str line, struct err *err)
 {
     int64_t gradient, type;
     enum prv_work work;
-    if (!take_number(&line, &gradient))
+    if (!str_take_i64(&line, &gradient))
         return true;
-    line = trimmed(line);
-    if (!take_number(&line, &type) || !work_of(trimmed(line), &work) ||
+    line = str_trim(line, PRV_BLANKS);
+    if (!str_take_i64(&line, &type) || !work_of(str_trim(line, PRV_BLANKS), &work) ||
         rows->type_count == MOST_TYPES)
         return true;
     struct prv_type *types = budget_room(rows->budget, rows->types, &rows->type_cap,
@@ -100,7 +79,7 @@ static bool take_value(struct prv_rows *rows, struct str line, struct err *err)
 {
     struct prv_value value = {.group = rows->group};
     bool wanted = rows->type_count && rows->types[rows->type_count - 1].group == rows->group;
-    if (!wanted || !take_number(&line, &value.value) || value.value == 0 ||
+    if (!wanted || !str_take_i64(&line, &value.value) || value.value == 0 ||
         rows->value_count == MOST_VALUES)
         return true;
     struct prv_value *values = budget_room(rows->budget, rows->values, &rows->value_cap,
@@ -108,7 +87,8 @@ static bool take_value(struct prv_rows *rows, struct str line, struct err *err)
     if (!values)
         return false;
     rows->values = values;
-    if (!trace_builder_text(rows->builder, trimmed(line), ERR_NO_POS, &value.name, err))
+    if (!trace_builder_text(rows->builder, str_trim(line, PRV_BLANKS), ERR_NO_POS, &value.name,
+                            err))
         return false;
     values[rows->value_count++] = value;
     return true;
@@ -124,16 +104,16 @@ static bool stream_of(struct str label, struct prv_row *row)
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (str_starts_with(label, str_of(starts[i])))
             rest = (struct str){label.at + strlen(starts[i]), label.len - strlen(starts[i])};
-    if (!take_number(&rest, &row->device) || !str_starts_with(rest, STR(".S")))
+    if (!str_take_i64(&rest, &row->device) || !str_starts_with(rest, STR(".S")))
         return false;
     rest = (struct str){rest.at + 2, rest.len - 2};
-    return take_number(&rest, &row->stream);
+    return str_take_i64(&rest, &row->stream);
 }
 
 static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
 {
     struct prv_row row = {.row = rows->labels++};
-    if (!stream_of(trimmed(label), &row) || rows->row_count == MOST_ROWS)
+    if (!stream_of(str_trim(label, PRV_BLANKS), &row) || rows->row_count == MOST_ROWS)
         return true;
     struct prv_row *all = budget_room(rows->budget, rows->rows, &rows->row_cap, rows->row_count + 1,
                                       sizeof *all, err);
@@ -148,7 +128,7 @@ static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
 
 bool prv_rows_name(struct prv_rows *rows, struct str line, struct err *err)
 {
-    struct str text = trimmed(line);
+    struct str text = str_trim(line, PRV_BLANKS);
     if (str_starts_with(text, STR("LEVEL "))) {
         rows->in_types = rows->in_values = false;
         rows->in_threads = str_starts_with(text, STR("LEVEL THREAD"));
@@ -224,7 +204,7 @@ static bool settle_rows(struct prv_rows *rows, struct err *err)
 static bool read_tasks(struct prv_rows *rows, struct str rest, struct err *err)
 {
     int64_t tasks, threads, node, row = 0;
-    if (!take_number(&rest, &tasks))
+    if (!str_take_i64(&rest, &tasks))
         return true;
     if (str_starts_with(rest, STR(":("))) // as nsys2prv writes it
         rest = (struct str){rest.at + 1, rest.len - 1};
@@ -232,11 +212,11 @@ static bool read_tasks(struct prv_rows *rows, struct str rest, struct err *err)
         return true;
     do {
         rest = (struct str){rest.at + 1, rest.len - 1};
-        if (!take_number(&rest, &threads) || threads > MOST_ROWS ||
+        if (!str_take_i64(&rest, &threads) || threads > MOST_ROWS ||
             rows->first_count == MOST_ROWS || !str_starts_with(rest, STR(":")))
             return true;
         rest = (struct str){rest.at + 1, rest.len - 1};
-        if (!take_number(&rest, &node))
+        if (!str_take_i64(&rest, &node))
             return true;
         if (!add_task(rows, row, err))
             return false;

@@ -7,6 +7,8 @@
 
 #include "ingest/trace/event_record.h"
 
+#define PRV_BLANKS " \t\r" // around what a line says
+
 // PRV_CALL: what the name of the call says.
 enum prv_work { PRV_KERNEL, PRV_COPY, PRV_SET, PRV_GRAPH, PRV_WORKS, PRV_CALL = PRV_WORKS };
 

@@ -85,9 +85,8 @@ static int64_t bytes_in(struct str details)
         int64_t bytes;
         struct str key = str_of(keys[i]);
         size_t at = str_find(details, key);
-        size_t from = at == SIZE_MAX ? details.len : at + key.len, to = from;
-        while (to < details.len && str_is_digit(details.at[to]))
-            to++;
+        size_t from = at == SIZE_MAX ? details.len : at + key.len;
+        size_t to = str_digits_end(details, from);
         if (str_to_i64((struct str){details.at + from, to - from}, &bytes))
             return bytes;
     }
@@ -294,9 +293,7 @@ static bool add_host(struct xplane *xplane, const struct moment *moment,
 static int64_t number_at_end(struct str name)
 {
     int64_t number;
-    size_t at = name.len;
-    while (at > 0 && str_is_digit(name.at[at - 1]))
-        at--;
+    size_t at = str_digits_start(name, name.len);
     return str_to_i64((struct str){name.at + at, name.len - at}, &number) ? number : VALUE_ABSENT;
 }
 

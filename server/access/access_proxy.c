@@ -6,15 +6,6 @@
 
 #define USER_MAX_BYTES 64
 
-static struct str trim(struct str text)
-{
-    while (text.len && (text.at[0] == ' ' || text.at[0] == '\t'))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 // "203.0.113.9:51234" or "[2001:db8::7]:443" without the port and the brackets.
 static struct str without_port(struct str hop)
 {
@@ -40,8 +31,8 @@ static struct str last_hop(const struct request *request)
             hops = request->headers[i].value;
     for (size_t i = hops.len; i-- > 0;)
         if (hops.at[i] == ',')
-            return without_port(trim((struct str){hops.at + i + 1, hops.len - i - 1}));
-    return without_port(trim(hops));
+            return without_port(str_trim((struct str){hops.at + i + 1, hops.len - i - 1}, " \t"));
+    return without_port(str_trim(hops, " \t"));
 }
 
 static bool is_passed_on(const struct request *request)
@@ -97,7 +88,7 @@ bool access_is_listed(struct str names, struct str name)
     while (names.len) {
         size_t comma = str_find(names, STR(","));
         struct str one = {names.at, comma == SIZE_MAX ? names.len : comma};
-        if (is_meant(trim(one), name))
+        if (is_meant(str_trim(one, " \t"), name))
             return true;
         size_t used = one.len + (comma != SIZE_MAX);
         names = (struct str){names.at + used, names.len - used};
@@ -129,7 +120,7 @@ bool access_read_proxy(struct request *request, struct response *response, struc
         return response_refuse(response, err, (struct refusal){403, "untrusted-proxy"},
                                "found the header %s from %.*s, which is not a --trusted-proxy",
                                access->user_header, (int)request->peer.len, request->peer.at);
-    struct str user = trim(request_header(request, access->user_header));
+    struct str user = str_trim(request_header(request, access->user_header), " \t");
     if (count > 1 || !access_is_user(user))
         return response_refuse(
             response, err, (struct refusal){400, "proxy-user"},

@@ -26,9 +26,7 @@ static int64_t number_of(struct str text)
 // Such as 8(x2),4: the tasks of each node.
 static bool has_several(struct str tasks)
 {
-    size_t digits = 0;
-    while (digits < tasks.len && str_is_digit(tasks.at[digits]))
-        digits++;
+    size_t digits = str_digits_end(tasks, 0);
     return number_of((struct str){tasks.at, digits}) > 1;
 }
 

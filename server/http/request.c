@@ -26,15 +26,6 @@ bool request_is_safe(const struct request *request)
            str_equal(request->method, STR("OPTIONS"));
 }
 
-static struct str trim(struct str text)
-{
-    while (text.len && (text.at[0] == ' ' || text.at[0] == '\t'))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 // Cuts off and returns what precedes the separator in *rest.
 static struct str next_item(struct str *rest, char separator)
 {
@@ -42,7 +33,7 @@ static struct str next_item(struct str *rest, char separator)
     struct str item = {rest->at, end ? (size_t)(end - rest->at) : rest->len};
     size_t used = end ? item.len + 1 : item.len;
     *rest = (struct str){rest->at + used, rest->len - used};
-    return trim(item);
+    return str_trim(item, " \t");
 }
 
 // "q=0", "q=0.0", ... but not "q=0.1".

@@ -13,12 +13,9 @@ static bool is_window(struct str folder)
     static const char *const words[] = {"iteration_", "step_"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct str word = str_of(words[i]);
-        size_t at = word.len;
-        if (!str_starts_with(folder, word) || folder.len == at || folder.len > at + 18)
+        if (!str_starts_with(folder, word) || folder.len == word.len || folder.len > word.len + 18)
             continue;
-        while (at < folder.len && str_is_digit(folder.at[at]))
-            at++;
-        if (at == folder.len)
+        if (str_digits_end(folder, word.len) == folder.len)
             return true;
     }
     return false;
@@ -65,11 +62,10 @@ struct recording {
 static bool is_recording(const struct member *member, struct recording *recording)
 {
     struct str path = member->name;
-    size_t end = str_find(path, RECORDING_ENDING), start = end;
+    size_t end = str_find(path, RECORDING_ENDING);
     if (member->kind != MEMBER_TRACE || end >= path.len)
         return false;
-    while (start > 0 && str_is_digit(path.at[start - 1]))
-        start--;
+    size_t start = str_digits_start(path, end);
     if (end - start < FEWEST_TIME_DIGITS || start == 0 || path.at[start - 1] != '.')
         return false;
     recording->process = (struct str){path.at, start - 1};

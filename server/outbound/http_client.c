@@ -272,15 +272,6 @@ void http_answer_free(struct http_answer *answer)
     buf_free(&answer->body);
 }
 
-static struct str trimmed(struct str text)
-{
-    while (text.len && strchr(" \t\r", text.at[0]))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && strchr(" \t\r", text.at[text.len - 1]))
-        text.len--;
-    return text;
-}
-
 struct str http_answer_header(const struct http_answer *answer, const char *name)
 {
     struct str rest = {answer->headers.at, answer->headers.len};
@@ -290,7 +281,7 @@ struct str http_answer_header(const struct http_answer *answer, const char *name
         const char *colon = line.len ? memchr(line.at, ':', line.len) : NULL;
         struct str found = {line.at, colon ? (size_t)(colon - line.at) : 0};
         if (colon && str_equal_nocase(found, str_of(name)))
-            return trimmed((struct str){colon + 1, line.len - found.len - 1});
+            return str_trim((struct str){colon + 1, line.len - found.len - 1}, " \t\r");
         size_t used = line.len + (end != NULL);
         rest = (struct str){rest.at + used, rest.len - used};
     }

@@ -82,8 +82,7 @@ static int64_t after_report(struct str text, size_t at)
         !strchr("-_.=", text.at[end - 1]))
         return -1;
     int64_t number = number_at(text, end);
-    while (end < text.len && str_is_digit(text.at[end]))
-        end++;
+    end = str_digits_end(text, end);
     return end == text.len || text.at[end] == '.' ? number : -1;
 }
 

@@ -112,9 +112,7 @@ static char *window_name(struct unpacking *unpacking, struct str window, struct 
 // archive, so that windows are in the order of their numbers, not of the members.
 static int64_t number_of(struct str window)
 {
-    size_t digits = window.len;
-    while (digits > 0 && str_is_digit(window.at[digits - 1]))
-        digits--;
+    size_t digits = str_digits_start(window, window.len);
     int64_t number = 0;
     bool ok = str_to_i64((struct str){window.at + digits, window.len - digits}, &number);
     return ok && number < MOST_WINDOWS ? number : MOST_WINDOWS;

@@ -5,15 +5,6 @@
 #include "ingest/base/secrets.h"
 #include "server/base/base64.h"
 
-static struct str trimmed(struct str text)
-{
-    while (text.len && (text.at[0] == ' ' || text.at[0] == '\t'))
-        text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && (text.at[text.len - 1] == ' ' || text.at[text.len - 1] == '\t'))
-        text.len--;
-    return text;
-}
-
 // Cuts off what precedes the first `end`, or everything.
 static struct str take(struct str *rest, char end)
 {
@@ -58,7 +49,8 @@ static bool parse_pair(struct str pair, struct arena *arena, struct tus_metadata
                        struct err *err)
 {
     struct tus_field field = {.name = take(&pair, ' ')};
-    if (!check_name(field.name, err) || !base64_decode(trimmed(pair), arena, &field.value, err))
+    if (!check_name(field.name, err) ||
+        !base64_decode(str_trim(pair, " \t"), arena, &field.value, err))
         return false;
     if (str_valid_utf8(field.value) != field.value.len ||
         memchr(field.value.at, '\0', field.value.len))
@@ -73,7 +65,7 @@ bool tus_metadata_parse(struct str header, struct arena *arena, struct tus_metad
 {
     metadata->count = 0;
     while (header.len) {
-        struct str pair = trimmed(take(&header, ','));
+        struct str pair = str_trim(take(&header, ','), " \t");
         if (!parse_pair(pair, arena, metadata, err))
             return false;
     }

@@ -75,6 +75,41 @@ static void integers_are_read_exactly_or_not_at_all(void **state)
         assert_false(str_to_i64(str_of(bad[i]), &value));
 }
 
+static void a_number_at_the_start_is_cut_off(void **state)
+{
+    (void)state;
+    int64_t value;
+    struct str text = STR("12:34");
+    assert_true(str_take_i64(&text, &value));
+    assert_int_equal(value, 12);
+    assert_false(str_take_i64(&text, &value));
+    assert_true(str_equal(text, STR(":34")));
+    text = STR("9223372036854775808");
+    assert_false(str_take_i64(&text, &value));
+    assert_int_equal(text.len, 19);
+}
+
+static void digits_end_and_start_where_others_are(void **state)
+{
+    (void)state;
+    struct str text = STR("a12b34");
+    assert_int_equal(str_digits_end(text, 0), 0);
+    assert_int_equal(str_digits_end(text, 1), 3);
+    assert_int_equal(str_digits_end(text, 4), 6);
+    assert_int_equal(str_digits_start(text, 6), 4);
+    assert_int_equal(str_digits_start(text, 4), 4);
+    assert_int_equal(str_digits_start(text, 0), 0);
+}
+
+static void characters_at_both_ends_are_trimmed(void **state)
+{
+    (void)state;
+    assert_true(str_equal(str_trim(STR(" \ta b\t"), " \t"), STR("a b")));
+    assert_true(str_equal(str_trim(STR("a\r"), " \t"), STR("a\r")));
+    assert_int_equal(str_trim(STR("   "), " ").len, 0);
+    assert_int_equal(str_trim((struct str){NULL, 0}, " ").len, 0);
+}
+
 static void utf8_sequences_follow_table_3_7_of_unicode(void **state)
 {
     (void)state;
@@ -131,6 +166,9 @@ int main(void)
         cmocka_unit_test(a_needle_is_found_where_it_first_begins),
         cmocka_unit_test(case_is_ignored_in_ascii_only),
         cmocka_unit_test(integers_are_read_exactly_or_not_at_all),
+        cmocka_unit_test(a_number_at_the_start_is_cut_off),
+        cmocka_unit_test(digits_end_and_start_where_others_are),
+        cmocka_unit_test(characters_at_both_ends_are_trimmed),
         cmocka_unit_test(utf8_sequences_follow_table_3_7_of_unicode),
         cmocka_unit_test(the_valid_prefix_ends_before_the_first_bad_byte),
     };
