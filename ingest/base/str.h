@@ -50,6 +50,14 @@ static inline bool str_is_one_of(struct str text, const char *const *words, size
     return str_place(text, words, count) < count;
 }
 
+// Whether it is among words that end with NULL.
+static inline bool str_is_listed(struct str text, const char *const *words)
+{
+    while (*words && !str_equal(text, str_of(*words)))
+        words++;
+    return *words != NULL;
+}
+
 static inline bool str_is_digit(char c)
 {
     return c >= '0' && c <= '9';

@@ -7,17 +7,11 @@
 
 // --- fields -------------------------------------------------------------------------------------
 
-static bool ends_with(struct str text, const char *ending)
-{
-    struct str end = str_of(ending);
-    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
-}
-
 static bool is_key(const struct log_field *field, struct str key)
 {
     size_t len = strlen(field->key);
     if (*field->key == '*')
-        return ends_with(key, field->key + 1);
+        return str_ends_with(key, str_of(field->key + 1));
     if (field->key[len - 1] == '*')
         return str_starts_with(key, (struct str){field->key, len - 1});
     return key.len == len && memcmp(key.at, field->key, len) == 0;
@@ -214,15 +208,15 @@ static bool find_step(const struct log_dialect *dialect, const char *step_name, 
                       struct log_step *step, size_t *at)
 {
     struct str name = str_of(step_name), after = text, rest;
-    bool bracket = ends_with(name, "[") && step_name != dialect->in_epoch;
+    bool bracket = str_ends_with(name, STR("[")) && step_name != dialect->in_epoch;
     for (;;) {
         size_t found = str_find(after, name);
         if (found == SIZE_MAX)
             return false;
         *at = (size_t)(after.at - text.at) + found;
         after = log_from(text, *at + name.len);
-        bool other =
-            dialect->not_after && ends_with((struct str){text.at, *at}, dialect->not_after);
+        bool other = dialect->not_after &&
+                     str_ends_with((struct str){text.at, *at}, str_of(dialect->not_after));
         if (!other && count_step(without_colon(after), &step->step, &rest) &&
             (ends_step(rest) || (bracket && str_starts_with(rest, STR("]")))))
             return true;

@@ -194,11 +194,6 @@ bool log_argument_read(struct str text, struct evidence *evidence, bool *is, str
     return !*is || set(evidence, (struct str){text.at + from, dots - from}, value, err);
 }
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
-}
-
 // The word before the mark, which is the name of a data set after what these programs say.
 static bool set_dataset(struct evidence *evidence, struct str before, struct err *err)
 {
@@ -206,7 +201,7 @@ static bool set_dataset(struct evidence *evidence, struct str before, struct err
     while (from > 0 && before.at[from - 1] != ' ')
         from--;
     struct str said = {before.at, from};
-    return (!ends_with(said, STR("Preparing ")) && !ends_with(said, STR("Building "))) ||
+    return (!str_ends_with(said, STR("Preparing ")) && !str_ends_with(said, STR("Building "))) ||
            set(evidence, STR("dataset_name"), log_from(before, from), err);
 }
 

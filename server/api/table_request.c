@@ -15,14 +15,6 @@
 static const char *const own_parameters[] = {"limit", "cursor", "sort", "fields",
                                              "q",     "format", NULL};
 
-static bool is_listed(struct str name, const char *const *list)
-{
-    for (; list && *list; list++)
-        if (str_equal(name, str_of(*list)))
-            return true;
-    return false;
-}
-
 // As many column names as fit an error message.
 static bool refuse_column(const struct table_desc *desc, const char *what, struct str name,
                           struct err *err)
@@ -182,7 +174,7 @@ static bool parse_filters(const struct query *query, const char *const *others,
 {
     for (size_t i = 0; i < query->count; i++) {
         struct str name = query->params[i].name;
-        if (is_listed(name, own_parameters) || is_listed(name, others))
+        if (str_is_listed(name, own_parameters) || (others && str_is_listed(name, others)))
             continue;
         if (table_column(table->desc, name) < 0)
             return refuse_column(table->desc, PARAMETER, name, err);

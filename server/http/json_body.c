@@ -101,10 +101,7 @@ bool json_body_allow(json_t *object, const char *const *known, struct err *err)
     json_t *value = NULL;
     json_object_foreach(object, name, value)
     {
-        size_t i = 0;
-        while (known[i] && strcmp(name, known[i]) != 0)
-            i++;
-        if (!known[i])
+        if (!str_is_listed(str_of(name), known))
             return refuse_member(name, known, err);
     }
     return true;

@@ -94,19 +94,11 @@ struct str query_get(const struct query *query, const char *name)
     return value;
 }
 
-static bool is_listed(struct str name, const char *const *known)
-{
-    for (; *known; known++)
-        if (str_equal(name, str_of(*known)))
-            return true;
-    return false;
-}
-
 bool query_allow(const struct query *query, const char *const *known, struct err *err)
 {
     for (size_t i = 0; i < query->count; i++) {
         struct str name = query->params[i].name;
-        if (is_listed(name, known))
+        if (str_is_listed(name, known))
             continue;
         char list[160] = "none";
         size_t len = 0;

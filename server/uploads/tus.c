@@ -84,14 +84,6 @@ bool tus_options(struct request *request, struct response *response, struct err 
 
 // --- creation -----------------------------------------------------------------------------------
 
-static bool is_one_of(struct str name, const char *const *words)
-{
-    for (; *words; words++)
-        if (str_equal(name, str_of(*words)))
-            return true;
-    return false;
-}
-
 // "filename" counts before "name".
 static const char *const filenames[] = {"filename", "name", NULL};
 
@@ -102,7 +94,7 @@ static bool set_fields(struct upload_form *form, const struct tus_metadata *meta
     static const char *const unused[] = {"filetype", "type", "relativePath", NULL};
     for (size_t i = 0; i < metadata->count; i++) {
         const struct tus_field *field = &metadata->fields[i];
-        if (!is_one_of(field->name, filenames) && !is_one_of(field->name, unused) &&
+        if (!str_is_listed(field->name, filenames) && !str_is_listed(field->name, unused) &&
             !upload_form_set(form, field->name, field->value, err))
             return false;
     }
@@ -115,7 +107,7 @@ static bool find_filename(struct request *request, const struct tus_metadata *me
     struct str name = STR("");
     for (size_t i = 0; i < metadata->count; i++) {
         const struct tus_field *field = &metadata->fields[i];
-        if (is_one_of(field->name, filenames) &&
+        if (str_is_listed(field->name, filenames) &&
             (name.len == 0 || str_equal(field->name, STR("filename"))))
             name = field->value;
     }
