@@ -43,13 +43,6 @@ static struct str text_of(struct reader *reader, const struct json_value *value)
     return none ? STR("") : value->type == JSON_TEXT ? decoded(reader, value->text) : value->text;
 }
 
-static bool is_number(const struct json_value *value, double *number)
-{
-    struct str rest;
-    return value->type == JSON_SCALAR && log_number(value->text, number, &rest) == LOG_NUMBER &&
-           rest.len == 0;
-}
-
 // --- values -------------------------------------------------------------------------------------
 
 static struct str path_of(const struct reader *reader)
@@ -61,7 +54,8 @@ static void take_scalar(struct reader *reader, const struct json_value *value)
 {
     struct err err = {.pos = ERR_NO_POS};
     double number;
-    const char *unit = is_number(value, &number) ? config_result_unit(path_of(reader)) : NULL;
+    bool is = value->type == JSON_SCALAR && log_is_number(value->text, &number);
+    const char *unit = is ? config_result_unit(path_of(reader)) : NULL;
     bool ok =
         unit ? evidence_add_result(reader->settings.evidence, path_of(reader), number, unit, &err)
              : config_set_here(&reader->settings, text_of(reader, value), &err);
@@ -95,7 +89,7 @@ static void take_series(struct reader *reader, const struct config_series *serie
     struct json_value item;
     for (size_t i = 0; json_cursor_item(&reader->json, &item); i++) {
         double number = NAN;
-        bool is = is_number(&item, &number);
+        bool is = item.type == JSON_SCALAR && log_is_number(item.text, &number);
         json_cursor_pass(&reader->json, &item);
         if (i >= MOST_STEPS || !(is || str_equal(item.text, STR("NaN"))))
             continue;

@@ -209,7 +209,7 @@ static bool take_object(const struct format_input *input, const struct object *o
 {
     struct json_line members;
     struct json_line_value value;
-    struct str key, rest;
+    struct str key;
     char room[MOST_NAME];
     double number;
     bool ok = json_line_open(&members, object->text);
@@ -222,7 +222,7 @@ static bool take_object(const struct format_input *input, const struct object *o
             return false;
         bool quoted = value.kind == JSON_LINE_TEXT && object->about->texts;
         if ((value.kind != JSON_LINE_SCALAR && !quoted) || (!object->depth && is_about(key)) ||
-            !name.len || log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
+            !name.len || !log_is_number(value.text, &number))
             continue;
         struct metric_scalar scalar = {
             name, number, object->about->step, object->about->time_ns, -1, object->pos};

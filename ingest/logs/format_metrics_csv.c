@@ -56,24 +56,18 @@ static bool take_header(const struct csv_row *row, struct header *header, struct
     return true;
 }
 
-static bool number_of(struct str cell, double *number)
-{
-    struct str rest;
-    return log_number(cell, number, &rest) == LOG_NUMBER && rest.len == 0;
-}
-
 // Whole, also as "9.0".
 static int64_t step_of(struct str cell)
 {
     double number;
-    bool is = number_of(cell, &number) && number >= 0 && number < 0x1p53;
+    bool is = log_is_number(cell, &number) && number >= 0 && number < 0x1p53;
     return is && floor(number) == number ? (int64_t)number : LOG_NO_STEP;
 }
 
 static int64_t time_of(struct str cell)
 {
     double seconds;
-    if (!number_of(cell, &seconds))
+    if (!log_is_number(cell, &seconds))
         return log_prefix_of(cell).time_ns;
     return fabs(seconds) < 9e9 ? (int64_t)llround(seconds * 1e9) : LOG_NO_TIME;
 }
@@ -87,7 +81,7 @@ static bool take_row(const struct format_input *input, const struct header *head
     for (size_t i = 0; step != LOG_NO_STEP && i < header->count && i < row->count; i++) {
         double number;
         struct str name = {header->names[i], header->lens[i]};
-        if (!name.len || !number_of(row->cells[i], &number))
+        if (!name.len || !log_is_number(row->cells[i], &number))
             continue;
         const struct metric_value value = {name, "simple_value", step, number};
         if (header->of_job && str_equal(name, STR("tps")))

@@ -28,13 +28,6 @@ struct state {
     size_t member_count;
 };
 
-static bool is_number(const struct json_value *value, double *number)
-{
-    struct str rest;
-    return value->type == JSON_SCALAR && log_number(value->text, number, &rest) == LOG_NUMBER &&
-           rest.len == 0;
-}
-
 static struct str key_of(const struct member *member)
 {
     return (struct str){member->key, member->len};
@@ -57,7 +50,7 @@ static void read_item(struct state *state)
     state->member_count = 0;
     while (json_cursor_member(&state->json, &key, &value)) {
         if (key.len <= MOST_KEY && state->member_count < MOST_MEMBERS &&
-            is_number(&value, &number)) {
+            value.type == JSON_SCALAR && log_is_number(value.text, &number)) {
             struct member *member = &state->members[state->member_count++];
             memcpy(member->key, key.at, key.len);
             member->len = key.len;

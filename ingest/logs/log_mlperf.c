@@ -18,9 +18,7 @@ struct entry {
 static double number_of(const struct json_line_value *value)
 {
     double number;
-    struct str rest;
-    bool is = value->kind == JSON_LINE_SCALAR &&
-              log_number(value->text, &number, &rest) == LOG_NUMBER && rest.len == 0;
+    bool is = value->kind == JSON_LINE_SCALAR && log_is_number(value->text, &number);
     return is ? number : (double)NAN;
 }
 

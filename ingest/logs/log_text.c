@@ -144,6 +144,12 @@ enum log_number log_number(struct str text, double *number, struct str *rest)
     return to_number(&digits, (struct str){text.at, end}, number) ? LOG_NUMBER : LOG_GARBLED;
 }
 
+bool log_is_number(struct str text, double *number)
+{
+    struct str rest;
+    return log_number(text, number, &rest) == LOG_NUMBER && rest.len == 0;
+}
+
 bool log_count(struct str text, int64_t *count, struct str *rest)
 {
     size_t at = 0;

@@ -23,6 +23,8 @@ enum log_number {
 
 // The number at the start: "7,123", "1.5E-04", "nan", "inf"; *rest is what follows it.
 enum log_number log_number(struct str text, double *number, struct str *rest);
+// Whether all of a text is one.
+bool log_is_number(struct str text, double *number);
 
 // Whether a comma is there that three digits follow, as in "7,123".
 bool log_is_group(struct str text, size_t at);

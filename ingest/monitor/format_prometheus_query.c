@@ -80,9 +80,7 @@ static void take_labels(struct query *query)
 static bool time_of(const struct json_value *value, int64_t *time_ns)
 {
     double seconds;
-    struct str rest;
-    bool is = value->type == JSON_SCALAR &&
-              log_number(value->text, &seconds, &rest) == LOG_NUMBER && !rest.len &&
+    bool is = value->type == JSON_SCALAR && log_is_number(value->text, &seconds) &&
               fabs(seconds) < MOST_SECONDS;
     *time_ns = is ? (int64_t)llround(seconds * 1e3) * 1000000 : 0;
     return is;

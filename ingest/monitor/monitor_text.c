@@ -289,10 +289,8 @@ static bool time_of_number(double number, int64_t *time_ns)
 bool monitor_time(struct str text, int64_t *time_ns, enum sample_clock *clock)
 {
     double number;
-    struct str rest;
-    bool numeric = log_number(text, &number, &rest) == LOG_NUMBER && rest.len == 0;
     *clock = SAMPLE_CLOCK_UTC;
-    if (numeric)
+    if (log_is_number(text, &number))
         return isfinite(number) && time_of_number(number, time_ns);
     struct log_prefix prefix = log_prefix_of(text);
     *clock = prefix.utc ? SAMPLE_CLOCK_UTC : SAMPLE_CLOCK_LOCAL;
