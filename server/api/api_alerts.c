@@ -6,19 +6,14 @@
 #include "server/store/store_tracking.h"
 #include "server/store/server_tables.h"
 
-static struct str text_of(const struct request *request, const char *name)
-{
-    struct str value = query_get(&request->query, name);
-    return value.at ? value : STR("");
-}
-
 bool api_list_alerts(struct request *request, struct response *response, struct err *err)
 {
     static const char *const known[] = {"project", "series", "status", "metric", NULL};
     struct table_request asked;
     struct table table;
-    struct alert_query query = {text_of(request, "project"), text_of(request, "series"),
-                                text_of(request, "status"), text_of(request, "metric")};
+    struct alert_query query = {
+        query_text(&request->query, "project"), query_text(&request->query, "series"),
+        query_text(&request->query, "status"), query_text(&request->query, "metric")};
     if (!table_request_parse(request, &table_alerts, known, &asked, err))
         return false;
     if (query.metric.len && !store_knows_figure(query.metric))

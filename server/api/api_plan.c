@@ -186,14 +186,14 @@ bool api_get_plan(struct request *request, struct response *response, struct err
 static bool find_gpu(struct request *request, struct response *response,
                      const struct plan_request *asked, struct gpu_memory *gpu, struct err *err)
 {
-    struct str name = query_get(&request->query, "gpu");
+    struct str name = query_text(&request->query, "gpu");
     if (asked->memory_bytes > 0) {
         *gpu = (struct gpu_memory){"as given", (int64_t)asked->memory_bytes, "memory_gb"};
         return true;
     }
-    const struct gpu_memory *found = gpu_memory_find(name.at ? name : STR(""));
+    const struct gpu_memory *found = gpu_memory_find(name);
     if (!found)
-        return plan_request_refuse_gpu(request, response, name.at ? name : STR(""), err);
+        return plan_request_refuse_gpu(request, response, name, err);
     *gpu = *found;
     return true;
 }

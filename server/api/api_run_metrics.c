@@ -139,8 +139,8 @@ static bool find_fleet(const struct request *request, const struct series_query 
 bool api_get_run_metrics(struct request *request, struct response *response, struct err *err)
 {
     static const char *const known[] = {"project", NULL};
-    struct str project = query_get(&request->query, "project");
-    struct series_query query = {.project = project.at ? project : STR(""), .search = STR("")};
+    struct series_query query = {.project = query_text(&request->query, "project"),
+                                 .search = STR("")};
     struct fleet fleet = {0};
     bool open = request_accepts(request, "Accept", OPEN_METRICS);
     if (!query_allow(&request->query, known, err) || !api_take_turn(request, response, err))

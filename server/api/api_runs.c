@@ -117,18 +117,12 @@ static bool read_since(const struct request *request, int64_t now_ns, struct run
     return true;
 }
 
-static struct str text_of(const struct request *request, const char *name)
-{
-    struct str value = query_get(&request->query, name);
-    return value.at ? value : STR("");
-}
-
 #define ANY_NUMBER 1e300
 
 // metric=mfu&min=0.4: of runs whose figure is within bounds.
 static bool read_metric(const struct request *request, struct run_query *query, struct err *err)
 {
-    query->metric = text_of(request, "metric");
+    query->metric = query_text(&request->query, "metric");
     if (!query->metric.len &&
         (query_get(&request->query, "min").at || query_get(&request->query, "max").at))
         return err_set(err, ERR_USAGE, "found min or max without metric=NAME");
@@ -146,10 +140,10 @@ static bool read_query(const struct request *request, const struct table_request
                        int64_t now_ns, struct run_query *query, struct err *err)
 {
     *query = (struct run_query){.search = table->query.search,
-                                .project = text_of(request, "project"),
-                                .gpu = text_of(request, "gpu"),
-                                .status = text_of(request, "status"),
-                                .series = text_of(request, "series"),
+                                .project = query_text(&request->query, "project"),
+                                .gpu = query_text(&request->query, "gpu"),
+                                .status = query_text(&request->query, "status"),
+                                .series = query_text(&request->query, "series"),
                                 .sort_count = table->query.sort_count,
                                 .limit = table->query.limit,
                                 .offset = table->query.offset};

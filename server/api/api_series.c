@@ -17,18 +17,12 @@ bool api_judge_series(const struct request *request)
     return ok;
 }
 
-static struct str text_of(const struct request *request, const char *name)
-{
-    struct str value = query_get(&request->query, name);
-    return value.at ? value : STR("");
-}
-
 bool api_list_series(struct request *request, struct response *response, struct err *err)
 {
     static const char *const known[] = {"project", "tag", NULL};
     struct table_request asked;
     struct table table;
-    struct series_query query = {.project = text_of(request, "project")};
+    struct series_query query = {.project = query_text(&request->query, "project")};
     struct run_tag *tags = NULL;
     if (!table_request_parse(request, &table_series, known, &asked, err) ||
         !api_read_tags(request, &tags, &query.tag_count, err))
@@ -48,7 +42,7 @@ static bool find_series(struct request *request, struct response *response,
                         struct series_key *key, struct err *err)
 {
     static const char *const known[] = {"project", "metric", NULL};
-    *key = (struct series_key){text_of(request, "project"), request->captures[0]};
+    *key = (struct series_key){query_text(&request->query, "project"), request->captures[0]};
     if (!table_request_parse(request, desc, known, asked, err))
         return false;
     if (!store_find_series(request->services->intake->store, key, request->arena, err)) {
@@ -63,7 +57,8 @@ bool api_list_known_figures(struct request *request, struct response *response, 
 {
     static const char *const known[] = {"project", "series", NULL};
     struct store *store = request->services->intake->store;
-    struct series_key key = {text_of(request, "project"), text_of(request, "series")};
+    struct series_key key = {query_text(&request->query, "project"),
+                             query_text(&request->query, "series")};
     struct table_request asked;
     struct table table;
     if (!table_request_parse(request, &table_known_figures, known, &asked, err) ||
@@ -80,7 +75,7 @@ bool api_get_points(struct request *request, struct response *response, struct e
     struct series_key key;
     struct table_request asked;
     struct table table;
-    struct str metric = text_of(request, "metric");
+    struct str metric = query_text(&request->query, "metric");
     if (metric.len && !store_knows_figure(metric))
         return api_refuse_metric(metric, err);
     return find_series(request, response, &table_series_points, &asked, &key, err) &&

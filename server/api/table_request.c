@@ -193,9 +193,8 @@ bool table_request_parse(const struct request *request, const struct table_desc 
     *table = (struct table_request){.desc = desc};
     if (desc == &table_runs) // runs also sort by figures that are not columns of the list
         table->query.also_sorts_by = store_knows_figure;
-    struct str search = query_get(query, "q");
     struct str cursor = query_get(query, "cursor");
-    table->query.search = search.at ? search : STR("");
+    table->query.search = query_text(query, "q");
     return parse_format(request, table, err) && parse_limit(query, table, err) &&
            parse_sort(query_get(query, "sort"), table, err) &&
            parse_fields(query_get(query, "fields"), table, err) &&

@@ -94,6 +94,12 @@ struct str query_get(const struct query *query, const char *name)
     return value;
 }
 
+struct str query_text(const struct query *query, const char *name)
+{
+    struct str value = query_get(query, name);
+    return value.at ? value : STR("");
+}
+
 bool query_allow(const struct query *query, const char *const *known, struct err *err)
 {
     for (size_t i = 0; i < query->count; i++) {

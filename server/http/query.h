@@ -27,6 +27,8 @@ MUST_CHECK bool query_parse(struct str text, struct arena *arena, struct query *
 
 // The last parameter of that name; at is NULL if there is none.
 struct str query_get(const struct query *query, const char *name);
+// The same; "" if there is none.
+struct str query_text(const struct query *query, const char *name);
 
 // ERR_USAGE, listing the known ones, if a parameter is not in the NULL-terminated list.
 MUST_CHECK bool query_allow(const struct query *query, const char *const *known, struct err *err);
