@@ -486,14 +486,6 @@ static bool take(struct blob_store *store, struct blob_key key, struct blob_stor
 
 // --- lists --------------------------------------------------------------------------------------
 
-// One page of a list.
-static bool list_page(struct s3 *s3, const char *query, struct s3_answer *answer, struct err *err)
-{
-    struct s3_request request = {
-        .method = "GET", .key = "", .query = query, .fd = -1, .into_fd = -1};
-    return s3_send(s3->client, &request, answer, err);
-}
-
 static void write_limit(int64_t seconds, char limit[24])
 {
     time_t at = time(NULL) - (time_t)seconds;
@@ -524,51 +516,39 @@ static bool name_in(const struct s3 *s3, struct str key, enum blob_type type, ch
            str_equal((struct str){key.at + prefix.len, key.len - prefix.len}, str_of(again));
 }
 
-static bool visit_page(const struct s3 *s3, struct str xml, enum blob_type type,
-                       const struct blob_visitor *visitor, struct err *err)
+static const char *folder_of(enum blob_type type)
 {
+    return type == BLOB_UPLOAD ? "blobs%2F" : "traces%2F";
+}
+
+struct listing {
+    struct s3 *s3;
+    enum blob_type type;
+    const struct blob_visitor *visitor;
+};
+
+static bool visit_page(void *ctx, struct str xml, struct err *err)
+{
+    const struct listing *listing = ctx;
+    const struct blob_visitor *visitor = listing->visitor;
     struct s3_entry entry;
     char name[KEY_SIZE], limit[24];
     bool ok = true;
     write_limit(YOUNG_SECONDS, limit);
     while (ok && s3_list_next(&xml, STR("Contents"), &entry))
-        if (name_in(s3, entry.key, type, name) && s3_list_is_before(entry.time, limit))
-            ok = (type == BLOB_UPLOAD ? visitor->blob : visitor->trace)(visitor->ctx, name,
-                                                                        entry.bytes, err);
+        if (name_in(listing->s3, entry.key, listing->type, name) &&
+            s3_list_is_before(entry.time, limit))
+            ok = (listing->type == BLOB_UPLOAD ? visitor->blob : visitor->trace)(visitor->ctx, name,
+                                                                                 entry.bytes, err);
     return ok;
-}
-
-// The part of a list that is ours: others in the bucket may have more than a page.
-static void put_prefix(const struct s3 *s3, enum blob_type type, struct buf *query)
-{
-    buf_puts(query, "prefix=");
-    sigv4_encode(str_of(s3_client_prefix(s3->client)), false, query);
-    buf_puts(query, type == BLOB_UPLOAD ? "blobs%2F" : "traces%2F");
 }
 
 static bool each_of(struct s3 *s3, enum blob_type type, const struct blob_visitor *visitor,
                     struct err *err)
 {
-    struct buf token = {0}, query = {0};
-    bool ok = true, more = true;
-    while (ok && more) {
-        struct s3_answer answer = {0};
-        buf_clear(&query);
-        if (token.len)
-            buf_printf(&query, "continuation-token=%s&", token.at);
-        buf_puts(&query, "list-type=2&");
-        put_prefix(s3, type, &query);
-        ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
-        struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
-        ok = ok && visit_page(s3, xml, type, visitor, err);
-        buf_clear(&token);
-        sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, &token);
-        more = str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")) && token.len;
-        buf_free(&answer.text);
-    }
-    buf_free(&token);
-    buf_free(&query);
-    return ok;
+    struct listing listing = {s3, type, visitor};
+    return s3_list_pages(s3->client, folder_of(type),
+                         &(struct s3_page_visitor){visit_page, &listing}, err);
 }
 
 // Without those that were written a moment ago.
@@ -614,9 +594,11 @@ static bool end_old_of(struct s3 *s3, enum blob_type type, unsigned *ended, stru
 {
     struct buf query = {0};
     struct s3_answer answer = {0};
-    put_prefix(s3, type, &query);
+    s3_list_put_prefix(s3->client, folder_of(type), &query);
     buf_puts(&query, "&uploads=");
-    bool ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
+    struct s3_request request = {
+        .method = "GET", .key = "", .query = query.at, .fd = -1, .into_fd = -1};
+    bool ok = buf_ok(&query, err) && s3_send(s3->client, &request, &answer, err);
     struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
     ok = ok && end_old(s3, type, xml, ended, err);
     buf_free(&answer.text);

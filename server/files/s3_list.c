@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lists that S3 sends. Their elements have no attributes and are not nested in elements of
+// Lists of S3. Their elements have no attributes and are not nested in elements of
 // the same name, so that looking for tags is enough; anything else is an empty text.
 #include "server/files/s3_list.h"
+
+#include "server/files/sigv4.h"
 
 enum { TAG_MOST = 40 };
 
@@ -59,4 +61,48 @@ bool s3_list_is_before(struct str time, const char *limit)
 {
     size_t len = strlen(limit);
     return time.len >= len && memcmp(time.at, limit, len) < 0;
+}
+
+// --- pages --------------------------------------------------------------------------------------
+
+void s3_list_put_prefix(const struct s3_client *client, const char *folder, struct buf *query)
+{
+    buf_puts(query, "prefix=");
+    sigv4_encode(str_of(s3_client_prefix(client)), false, query);
+    buf_puts(query, folder);
+}
+
+// Leaves the token of the next page, empty after the last one.
+static bool visit_page(struct s3_client *client, const char *query,
+                       const struct s3_page_visitor *visitor, struct buf *token, struct err *err)
+{
+    struct s3_answer answer = {0};
+    struct s3_request request = {
+        .method = "GET", .key = "", .query = query, .fd = -1, .into_fd = -1};
+    bool ok = s3_send(client, &request, &answer, err);
+    struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
+    ok = ok && visitor->visit(visitor->ctx, xml, err);
+    buf_clear(token);
+    if (str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")))
+        sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, token);
+    buf_free(&answer.text);
+    return ok;
+}
+
+bool s3_list_pages(struct s3_client *client, const char *folder,
+                   const struct s3_page_visitor *visitor, struct err *err)
+{
+    struct buf token = {0}, query = {0};
+    bool ok;
+    do {
+        buf_clear(&query);
+        if (token.len)
+            buf_printf(&query, "continuation-token=%s&", token.at);
+        buf_puts(&query, "list-type=2&");
+        s3_list_put_prefix(client, folder, &query);
+        ok = buf_ok(&query, err) && visit_page(client, query.at, visitor, &token, err);
+    } while (ok && token.len);
+    buf_free(&token);
+    buf_free(&query);
+    return ok;
 }

@@ -2,7 +2,6 @@
 #include "server/files/s3_pieces.h"
 
 #include "server/files/s3_list.h"
-#include "server/files/sigv4.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -108,31 +107,24 @@ static bool remove_piece(struct blob_store *store, const struct blob_piece *piec
 
 // --- lists --------------------------------------------------------------------------------------
 
-static bool write_query(struct s3_client *client, const char *id, const struct buf *token,
-                        struct buf *query, struct err *err)
-{
-    buf_clear(query);
-    if (token->len)
-        buf_printf(query, "continuation-token=%s&", token->at);
-    buf_puts(query, "list-type=2&prefix=");
-    sigv4_encode(str_of(s3_client_prefix(client)), false, query);
-    buf_printf(query, "pieces%%2F%s%s", id ? id : "", id ? "%2F" : "");
-    return buf_ok(query, err);
-}
+struct listing {
+    struct s3_client *client;
+    const struct blob_piece_visitor *visitor;
+};
 
-static bool visit(struct s3_client *client, struct str xml,
-                  const struct blob_piece_visitor *visitor, struct err *err)
+static bool visit_page(void *ctx, struct str xml, struct err *err)
 {
+    const struct listing *listing = ctx;
     struct s3_entry entry;
     struct blob_piece piece;
-    struct str prefix = str_of(s3_client_prefix(client));
+    struct str prefix = str_of(s3_client_prefix(listing->client));
     bool ok = true;
     while (ok && s3_list_next(&xml, STR("Contents"), &entry)) {
         if (!str_starts_with(entry.key, prefix))
             continue;
         struct str key = {entry.key.at + prefix.len, entry.key.len - prefix.len};
         if (s3_piece_parse(key, &piece) && piece.bytes == entry.bytes)
-            ok = visitor->visit(visitor->ctx, &piece, err);
+            ok = listing->visitor->visit(listing->visitor->ctx, &piece, err);
     }
     return ok;
 }
@@ -140,25 +132,11 @@ static bool visit(struct s3_client *client, struct str xml,
 static bool each_piece(struct blob_store *store, const char *id,
                        const struct blob_piece_visitor *visitor, struct err *err)
 {
-    struct s3_client *client = blob_s3_client(store);
-    struct buf token = {0}, query = {0};
-    bool ok = true, more = true;
-    while (ok && more) {
-        struct s3_answer answer = {0};
-        ok = write_query(client, id, &token, &query, err);
-        struct s3_request request = {
-            .method = "GET", .key = "", .query = query.at, .fd = -1, .into_fd = -1};
-        ok = ok && s3_send(client, &request, &answer, err);
-        struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
-        ok = ok && visit(client, xml, visitor, err);
-        buf_clear(&token);
-        sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, &token);
-        more = str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")) && token.len;
-        buf_free(&answer.text);
-    }
-    buf_free(&token);
-    buf_free(&query);
-    return ok;
+    char folder[KEY_SIZE];
+    struct listing listing = {blob_s3_client(store), visitor};
+    snprintf(folder, sizeof folder, "pieces%%2F%s%s", id ? id : "", id ? "%2F" : "");
+    return s3_list_pages(listing.client, folder, &(struct s3_page_visitor){visit_page, &listing},
+                         err);
 }
 
 const struct blob_piece_ops s3_pieces = {
