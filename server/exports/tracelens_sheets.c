@@ -20,18 +20,15 @@ static const struct column timeline_columns[TIMELINE_COLUMNS] = {
 static const struct table_desc timeline_desc = {"gpu_timeline", "TraceLens's breakdown.",
                                                 timeline_columns, TIMELINE_COLUMNS, 0};
 
-static const struct {
-    const char *type;
-    unsigned column;
-} timeline_parts[] = {{"computation_time", RUN_BREAKDOWN_COMPUTE_NS},
-                      {"exposed_comm_time", RUN_BREAKDOWN_EXPOSED_COMM_NS},
-                      {"exposed_memcpy_time", RUN_BREAKDOWN_EXPOSED_MEMORY_NS},
-                      {"busy_time", RUN_BREAKDOWN_BUSY_NS},
-                      {"idle_time", RUN_BREAKDOWN_IDLE_NS},
-                      {"total_time", RUN_BREAKDOWN_WINDOW_NS},
-                      {"total_comm_time", RUN_BREAKDOWN_TOTAL_COMM_NS},
-                      {"total_memcpy_time", RUN_BREAKDOWN_TOTAL_MEMORY_NS}};
-enum { TIMELINE_PARTS = sizeof timeline_parts / sizeof *timeline_parts };
+const struct tracelens_part tracelens_parts[TRACELENS_PARTS] = {
+    {"computation_time", RUN_BREAKDOWN_COMPUTE_NS},
+    {"exposed_comm_time", RUN_BREAKDOWN_EXPOSED_COMM_NS},
+    {"exposed_memcpy_time", RUN_BREAKDOWN_EXPOSED_MEMORY_NS},
+    {"busy_time", RUN_BREAKDOWN_BUSY_NS},
+    {"idle_time", RUN_BREAKDOWN_IDLE_NS},
+    {"total_time", RUN_BREAKDOWN_WINDOW_NS},
+    {"total_comm_time", RUN_BREAKDOWN_TOTAL_COMM_NS},
+    {"total_memcpy_time", RUN_BREAKDOWN_TOTAL_MEMORY_NS}};
 
 static bool find_rank(const struct table *breakdown, int64_t rank, size_t *row)
 {
@@ -47,20 +44,21 @@ static bool find_rank(const struct table *breakdown, int64_t rank, size_t *row)
 void tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown, int64_t rank)
 {
     size_t row;
-    struct cell cells[TIMELINE_PARTS * TIMELINE_COLUMNS];
+    struct cell cells[TRACELENS_PARTS * TIMELINE_COLUMNS];
     if (!find_rank(breakdown, rank, &row))
         return;
     double total_ns = (double)table_i64(breakdown, row, RUN_BREAKDOWN_WINDOW_NS, 0);
-    for (size_t i = 0; i < TIMELINE_PARTS; i++) {
+    for (size_t i = 0; i < TRACELENS_PARTS; i++) {
         struct cell *at = &cells[i * TIMELINE_COLUMNS];
-        double ns = (double)table_i64(breakdown, row, timeline_parts[i].column, 0);
-        at[TIMELINE_TYPE] = (struct cell){.s = str_of(timeline_parts[i].type)};
+        double ns = (double)table_i64(breakdown, row, tracelens_parts[i].column, 0);
+        at[TIMELINE_TYPE] = (struct cell){.s = str_of(tracelens_parts[i].type)};
         at[TIMELINE_MS] = (struct cell){.f = ns / NS_A_MS};
         at[TIMELINE_PERCENT] =
             (struct cell){.null = total_ns <= 0, .f = total_ns > 0 ? 100 * ns / total_ns : 0};
     }
     xlsx_book_table(
-        book, &(struct table){.desc = &timeline_desc, .cells = cells, .row_count = TIMELINE_PARTS});
+        book,
+        &(struct table){.desc = &timeline_desc, .cells = cells, .row_count = TRACELENS_PARTS});
 }
 
 // --- ops_summary --------------------------------------------------------------------------------

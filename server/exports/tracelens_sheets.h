@@ -6,6 +6,13 @@
 
 #include "server/exports/xlsx_book.h"
 
+// The rows of gpu_timeline and the columns of the breakdown that they show.
+enum { TRACELENS_PARTS = 8 };
+extern const struct tracelens_part {
+    const char *type;
+    unsigned column;
+} tracelens_parts[TRACELENS_PARTS];
+
 // gpu_timeline: one rank over its whole window. NULL is allowed.
 void tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown, int64_t rank);
 

@@ -8,6 +8,7 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/orders.h"
 #include "server/base/number_text.h"
+#include "server/exports/tracelens_sheets.h"
 #include "server/report/report_evidence.h"
 
 #include <math.h>
@@ -642,17 +643,6 @@ static void add_doubts(struct content *content)
 // events.
 static void add_timeline(struct content *content, size_t side)
 {
-    static const struct {
-        const char *type;
-        unsigned column;
-    } rows[] = {{"computation_time", RUN_BREAKDOWN_COMPUTE_NS},
-                {"exposed_comm_time", RUN_BREAKDOWN_EXPOSED_COMM_NS},
-                {"exposed_memcpy_time", RUN_BREAKDOWN_EXPOSED_MEMORY_NS},
-                {"busy_time", RUN_BREAKDOWN_BUSY_NS},
-                {"idle_time", RUN_BREAKDOWN_IDLE_NS},
-                {"total_time", RUN_BREAKDOWN_WINDOW_NS},
-                {"total_comm_time", RUN_BREAKDOWN_TOTAL_COMM_NS},
-                {"total_memcpy_time", RUN_BREAKDOWN_TOTAL_MEMORY_NS}};
     static const char *const labels[] = {"type", "time ms", "percent", NULL};
     const struct table *table = report_find(&content->tables[side], "breakdown");
     struct document *doc = content->doc;
@@ -662,9 +652,9 @@ static void add_timeline(struct content *content, size_t side)
     doc_begin(doc, title, STR(""))->only_sheet = true;
     columns(doc, labels);
     double total_ns = number_of(table, 0, RUN_BREAKDOWN_WINDOW_NS);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        double ns = number_of(table, 0, rows[i].column);
-        doc_text(doc, str_of(rows[i].type));
+    for (size_t i = 0; i < TRACELENS_PARTS; i++) {
+        double ns = number_of(table, 0, tracelens_parts[i].column);
+        doc_text(doc, str_of(tracelens_parts[i].type));
         doc_number(doc, ns / 1e6, "");
         doc_number(doc, total_ns > 0 ? 100 * ns / total_ns : (double)NAN, "");
     }
