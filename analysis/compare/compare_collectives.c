@@ -23,15 +23,6 @@ struct calls {
     size_t count;
 };
 
-static double number_of(const struct table *table, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    unsigned place = column_place(table->desc, column);
-    if (cell->null)
-        return 0;
-    return table->desc->columns[place].type == COLUMN_F64 ? cell->f : (double)cell->i;
-}
-
 // The role of a process group's ranks, from the run's collectives.
 struct role {
     struct str group, dimension;
@@ -80,12 +71,12 @@ static struct call read_call(const struct table *sizes, size_t row, int side, do
                         .dtype = table_text(sizes, row, COMM_SIZES_DTYPE),
                         .size_class = table_text(sizes, row, COMM_SIZES_SIZE_CLASS),
                         .group_size = group_size->null ? -1 : group_size->i};
-    double bus = number_of(sizes, row, COMM_SIZES_BUS_GBPS),
-           bytes = number_of(sizes, row, COMM_SIZES_BYTES);
+    double bus = table_number(sizes, row, COMM_SIZES_BUS_GBPS, 0),
+           bytes = table_number(sizes, row, COMM_SIZES_BYTES, 0);
     call.has[side] = true;
-    call.calls[side] = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * each;
-    call.ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_NS) * weight;
-    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_STEADY_EXPOSED_NS) * weight;
+    call.calls[side] = table_number(sizes, row, COMM_SIZES_CALLS_PER_STEP, 0) * each;
+    call.ns[side] = table_number(sizes, row, COMM_SIZES_STEADY_NS, 0) * weight;
+    call.exposed_ns[side] = table_number(sizes, row, COMM_SIZES_STEADY_EXPOSED_NS, 0) * weight;
     call.bytes[side] = bus > 0 ? bytes : 0;
     call.bus[side] = bus > 0 ? bus * bytes : 0;
     return call;

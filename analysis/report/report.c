@@ -151,6 +151,13 @@ struct str table_text(const struct table *table, size_t row, unsigned column)
     return cell->null ? STR("") : cell->s;
 }
 
+double table_number(const struct table *table, size_t row, unsigned column, double otherwise)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    bool real = table->desc->columns[column_place(table->desc, column)].type == COLUMN_F64;
+    return cell->null ? otherwise : real ? cell->f : (double)cell->i;
+}
+
 bool table_is(const struct table *table, size_t row, unsigned column, struct str word)
 {
     return !table_cell(table, row, column)->null && str_equal(table_text(table, row, column), word);

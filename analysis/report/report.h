@@ -123,6 +123,9 @@ int64_t table_i64(const struct table *table, size_t row, unsigned column, int64_
 double table_f64(const struct table *table, size_t row, unsigned column, double otherwise);
 struct str table_text(const struct table *table, size_t row, unsigned column);
 
+// The same for columns that hold numbers of either type.
+double table_number(const struct table *table, size_t row, unsigned column, double otherwise);
+
 // Whether it is that word; false if it is null.
 bool table_is(const struct table *table, size_t row, unsigned column, struct str word);
 

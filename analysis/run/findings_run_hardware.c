@@ -13,12 +13,6 @@
 #define IDLE_SHARE      0.9
 #define BUSY_SHARE      0.5
 
-static double number_of(const struct table *monitors, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(monitors, row, column);
-    return cell->null ? (double)NAN : cell->f;
-}
-
 // "0-3,7", of the rows that are chosen; "" without indices.
 static const char *list_gpus(const struct run_case *the_case, const bool *chosen, struct err *err)
 {
@@ -71,11 +65,11 @@ static bool is_of_gpu(const struct table *ranks, size_t row, const struct table 
 // By how much the clock is lower on average than without throttling; NAN unknown.
 static double slowdown_of(const struct table *monitors, size_t row)
 {
-    double free_mhz = number_of(monitors, row, MONITORS_FREE_MHZ);
-    double rated_mhz = number_of(monitors, row, MONITORS_CLOCK_RATED_MHZ);
+    double free_mhz = table_f64(monitors, row, MONITORS_FREE_MHZ, NAN);
+    double rated_mhz = table_f64(monitors, row, MONITORS_CLOCK_RATED_MHZ, NAN);
     double usual_mhz = isnan(free_mhz) ? rated_mhz : free_mhz;
-    double mhz = number_of(monitors, row, MONITORS_THROTTLED_MHZ);
-    double share = number_of(monitors, row, MONITORS_THROTTLED_SHARE);
+    double mhz = table_f64(monitors, row, MONITORS_THROTTLED_MHZ, NAN);
+    double share = table_f64(monitors, row, MONITORS_THROTTLED_SHARE, NAN);
     return mhz > 0 && usual_mhz > mhz ? share * (1 - mhz / usual_mhz) : (double)NAN;
 }
 
@@ -114,7 +108,7 @@ static bool find_throttled(const struct run_case *the_case, struct throttling *f
     found->slowdown = 0;
     for (size_t i = 0; found->chosen && i < monitors->row_count; i++) {
         double slowdown = slowdown_of(monitors, i);
-        if (!(number_of(monitors, i, MONITORS_THROTTLED_SHARE) >= THROTTLED_SHARE) ||
+        if (!(table_f64(monitors, i, MONITORS_THROTTLED_SHARE, NAN) >= THROTTLED_SHARE) ||
             isnan(slowdown) || has_rank(the_case, i))
             continue;
         found->chosen[i] = true;
@@ -208,7 +202,7 @@ static bool tell_throttling(const struct run_case *the_case, const struct thrott
 {
     const struct table *monitors = the_case->monitors;
     const struct cell *reason = table_cell(monitors, found->worst, MONITORS_THROTTLE_REASON);
-    double free_mhz = number_of(monitors, found->worst, MONITORS_FREE_MHZ);
+    double free_mhz = table_f64(monitors, found->worst, MONITORS_FREE_MHZ, NAN);
     const char *gpus = name_gpus(the_case, found->chosen, err);
     struct evidence evidence = {0};
     if (!gpus)
@@ -219,9 +213,9 @@ static bool tell_throttling(const struct run_case *the_case, const struct thrott
         reason->null ? "the hardware" : reason->s.at, time_text(finding->cost_ns).text,
         the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "training", "in %.0f %% of the samples, at %.0f instead of %.0f MHz",
-                 100 * number_of(monitors, found->worst, MONITORS_THROTTLED_SHARE),
-                 number_of(monitors, found->worst, MONITORS_THROTTLED_MHZ),
-                 isnan(free_mhz) ? number_of(monitors, found->worst, MONITORS_CLOCK_RATED_MHZ)
+                 100 * table_f64(monitors, found->worst, MONITORS_THROTTLED_SHARE, NAN),
+                 table_f64(monitors, found->worst, MONITORS_THROTTLED_MHZ, NAN),
+                 isnan(free_mhz) ? table_f64(monitors, found->worst, MONITORS_CLOCK_RATED_MHZ, NAN)
                                  : free_mhz);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -281,7 +275,8 @@ static bool same_file(const struct table *monitors, size_t a, size_t b)
 static bool has_busy_mate(const struct table *monitors, size_t row)
 {
     for (size_t i = 0; i < monitors->row_count; i++)
-        if (same_file(monitors, i, row) && number_of(monitors, i, MONITORS_IDLE_SHARE) < BUSY_SHARE)
+        if (same_file(monitors, i, row) &&
+            table_f64(monitors, i, MONITORS_IDLE_SHARE, NAN) < BUSY_SHARE)
             return true;
     return false;
 }
@@ -309,8 +304,8 @@ static bool check_idle(const struct run_case *the_case, bool *fires, struct find
         return true;
     bool *idle = arena_array(the_case->arena, monitors->row_count + 1, sizeof *idle, err);
     for (size_t i = 0; idle && i < monitors->row_count; i++)
-        idle[i] =
-            number_of(monitors, i, MONITORS_IDLE_SHARE) >= IDLE_SHARE && has_busy_mate(monitors, i);
+        idle[i] = table_f64(monitors, i, MONITORS_IDLE_SHARE, NAN) >= IDLE_SHARE &&
+                  has_busy_mate(monitors, i);
     size_t count = idle ? count_chosen(idle, monitors->row_count) : 0;
     *fires = count > 0;
     if (!*fires)

@@ -16,8 +16,7 @@ static bool count_nodes(const struct table *ranks, const struct run_late *some, 
                         struct groups *numbers, struct err *err)
 {
     for (size_t i = 0; i < ranks->row_count; i++) {
-        const struct cell *cell = table_cell(ranks, i, RUN_RANKS_NODE);
-        struct str name = cell->null ? STR("") : cell->s;
+        struct str name = table_text(ranks, i, RUN_RANKS_NODE);
         uint32_t n;
         if (!groups_index(numbers, hash_bytes(name.at, name.len), name.len, &n, err))
             return false;

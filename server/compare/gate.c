@@ -24,18 +24,6 @@ static const char *side_name(const struct compare_side *side, struct arena *aren
 
 // --- the judgement ------------------------------------------------------------------------------
 
-static double number_of(const struct table *summary, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(summary, row, column);
-    return cell->null ? NAN : cell->f;
-}
-
-static double time_of(const struct table *summary, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(summary, row, column);
-    return cell->null ? NAN : (double)cell->i;
-}
-
 // The medians of a side's runs.
 static size_t read_medians(const struct report *report, int64_t cand, double *medians)
 {
@@ -93,16 +81,16 @@ static void take_summary(const struct table *summary, size_t row, struct judgeme
     judgement->verdict = verdict_of(table_cell(summary, row, COMPARE_SUMMARY_VERDICT)->s);
     judgement->method = method_of(table_cell(summary, row, COMPARE_SUMMARY_METHOD)->s);
     judgement->relevant = !relevant->null && relevant->i;
-    judgement->base_ns = time_of(summary, row, COMPARE_SUMMARY_BASE_STEP_NS);
-    judgement->cand_ns = time_of(summary, row, COMPARE_SUMMARY_CAND_STEP_NS);
-    judgement->shift_ns = time_of(summary, row, COMPARE_SUMMARY_SHIFT_NS);
-    judgement->shift_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_SHARE);
-    judgement->low_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_LOW_SHARE);
-    judgement->high_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_HIGH_SHARE);
+    judgement->base_ns = table_number(summary, row, COMPARE_SUMMARY_BASE_STEP_NS, NAN);
+    judgement->cand_ns = table_number(summary, row, COMPARE_SUMMARY_CAND_STEP_NS, NAN);
+    judgement->shift_ns = table_number(summary, row, COMPARE_SUMMARY_SHIFT_NS, NAN);
+    judgement->shift_share = table_f64(summary, row, COMPARE_SUMMARY_SHIFT_SHARE, NAN);
+    judgement->low_share = table_f64(summary, row, COMPARE_SUMMARY_SHIFT_LOW_SHARE, NAN);
+    judgement->high_share = table_f64(summary, row, COMPARE_SUMMARY_SHIFT_HIGH_SHARE, NAN);
     judgement->has_interval = !isnan(judgement->low_share) && !isnan(judgement->high_share);
-    judgement->p_value = number_of(summary, row, COMPARE_SUMMARY_P_VALUE);
-    judgement->threshold_share = number_of(summary, row, COMPARE_SUMMARY_THRESHOLD_SHARE);
-    judgement->relevant_from_ns = time_of(summary, row, COMPARE_SUMMARY_RELEVANT_FROM_NS);
+    judgement->p_value = table_f64(summary, row, COMPARE_SUMMARY_P_VALUE, NAN);
+    judgement->threshold_share = table_f64(summary, row, COMPARE_SUMMARY_THRESHOLD_SHARE, NAN);
+    judgement->relevant_from_ns = table_number(summary, row, COMPARE_SUMMARY_RELEVANT_FROM_NS, NAN);
     if (judgement->verdict != VERDICT_UNKNOWN)
         judgement->base_missing = judgement->cand_missing = 0;
 }
@@ -431,7 +419,7 @@ static void put_evidence(const struct gate_question *question, const struct judg
 static void put_work(const struct table *summary, size_t row, struct buf *out)
 {
     const struct cell *same = table_cell(summary, row, COMPARE_SUMMARY_SAME_WORK);
-    double share = number_of(summary, row, COMPARE_SUMMARY_SAME_WORK_SHARE);
+    double share = table_f64(summary, row, COMPARE_SUMMARY_SAME_WORK_SHARE, NAN);
     if (same->null || same->i)
         return;
     buf_puts(out, "; the sides did different work: operators, shapes and calls match in ");

@@ -90,19 +90,6 @@ static struct str link_of(const struct content *content, const struct run *run, 
                       content->base_url.at, (int)run->id.len, run->id.at, page);
 }
 
-static struct str text_of(const struct table *table, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? STR("") : cell->s;
-}
-
-static double number_of(const struct table *table, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    bool whole = table->desc->columns[column_place(table->desc, column)].type == COLUMN_I64;
-    return cell->null ? (double)NAN : whole ? (double)cell->i : cell->f;
-}
-
 static void columns(struct document *doc, const char *const *labels)
 {
     for (; *labels; labels++)
@@ -147,7 +134,7 @@ static struct str said_of(const struct report *tables, enum run_figure_id figure
     for (size_t row = 0; figures && row < figures->row_count; row++)
         if (table_is(figures, row, RUN_FIGURES_METRIC, str_of(run_figures[figure].metric)) &&
             table_cell(figures, row, RUN_FIGURES_PREFERRED)->i)
-            return text_of(figures, row, column);
+            return table_text(figures, row, column);
     return STR("");
 }
 
@@ -326,17 +313,18 @@ static void add_shift(const struct group *group, const struct table *table, size
 {
     struct str base = name_of(group->content, &group->compared, 0);
     struct str cand = candidate_of(group, table, row, COMPARE_SUMMARY_CAND);
-    double shift = number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE);
+    double shift = table_number(table, row, COMPARE_SUMMARY_SHIFT_SHARE, NAN);
     if (!table_i64(table, row, COMPARE_SUMMARY_SAME_WORK, 1)) {
         buf_printf(text, "%.*s and %.*s did different work, so neither is faster.", (int)cand.len,
                    cand.at, (int)base.len, base.at);
         return;
     }
     buf_printf(text, "%.*s takes ", (int)cand.len, cand.at);
-    number_text_add(number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns", text);
+    number_text_add(table_number(table, row, COMPARE_SUMMARY_CAND_STEP_NS, NAN), "ns", text);
     buf_printf(text, "%s, %.1f %% %s than %.*s: ", are_steps(table, row) ? " per step" : "",
                fabs(shift) * 100, shift < 0 ? "less" : "more", (int)base.len, base.at);
-    buf_add_str(text, in_words(group->content->doc, text_of(table, row, COMPARE_SUMMARY_VERDICT)));
+    buf_add_str(text,
+                in_words(group->content->doc, table_text(table, row, COMPARE_SUMMARY_VERDICT)));
     buf_puts(text, ".");
 }
 
@@ -347,7 +335,7 @@ static void add_lead(const struct group *group)
     struct buf text = {0};
     buf_add_str(&text, doc->lead);
     for (size_t row = 0; table && row < table->row_count; row++) {
-        if (isnan(number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE)))
+        if (isnan(table_number(table, row, COMPARE_SUMMARY_SHIFT_SHARE, NAN)))
             continue;
         buf_puts(&text, text.len ? " " : "");
         add_shift(group, table, row, &text);
@@ -379,10 +367,10 @@ static void add_verdicts(const struct group *group)
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++) {
         doc_text(doc, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
-        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns");
-        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_BASE_STEP_NS), "ns");
-        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE), "share");
-        doc_text(doc, text_of(table, row, COMPARE_SUMMARY_VERDICT_TEXT));
+        doc_number(doc, table_number(table, row, COMPARE_SUMMARY_CAND_STEP_NS, NAN), "ns");
+        doc_number(doc, table_number(table, row, COMPARE_SUMMARY_BASE_STEP_NS, NAN), "ns");
+        doc_number(doc, table_number(table, row, COMPARE_SUMMARY_SHIFT_SHARE, NAN), "share");
+        doc_text(doc, table_text(table, row, COMPARE_SUMMARY_VERDICT_TEXT));
     }
 }
 
@@ -398,10 +386,10 @@ static void add_settings(const struct group *group)
         const struct cell *differs = table_cell(table, row, COMPARE_SETTINGS_DIFFERS);
         if (differs->null || !differs->i)
             continue;
-        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_KEY));
+        doc_text(doc, table_text(table, row, COMPARE_SETTINGS_KEY));
         doc_text(doc, candidate_of(group, table, row, COMPARE_SETTINGS_CAND));
-        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_CAND_VALUE));
-        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_BASE));
+        doc_text(doc, table_text(table, row, COMPARE_SETTINGS_CAND_VALUE));
+        doc_text(doc, table_text(table, row, COMPARE_SETTINGS_BASE));
     }
 }
 
@@ -410,9 +398,9 @@ enum { TIME_COLUMNS = 5 };
 
 static void add_times(struct document *doc, const struct table *table, size_t row)
 {
-    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_CAND_NS), "ns");
-    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_BASE_NS), "ns");
-    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_DELTA_NS), "ns");
+    doc_number(doc, table_number(table, row, COMPARE_WATERFALL_CAND_NS, NAN), "ns");
+    doc_number(doc, table_number(table, row, COMPARE_WATERFALL_BASE_NS, NAN), "ns");
+    doc_number(doc, table_number(table, row, COMPARE_WATERFALL_DELTA_NS, NAN), "ns");
 }
 
 static bool has_time(const struct table *table, size_t row)
@@ -435,7 +423,7 @@ static void add_waterfall(const struct group *group)
     columns(doc, labels);
     for (size_t row = 0; table && row < table->row_count; row++)
         if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("bar")) && has_time(table, row)) {
-            doc_text(doc, part_words(text_of(table, row, COMPARE_WATERFALL_BAR)));
+            doc_text(doc, part_words(table_text(table, row, COMPARE_WATERFALL_BAR)));
             doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
             add_times(doc, table, row);
         }
@@ -446,8 +434,8 @@ static struct str change_name(const struct table *table, size_t row)
     static const unsigned names[] = {COMPARE_WATERFALL_OP, COMPARE_WATERFALL_CAND_KERNEL,
                                      COMPARE_WATERFALL_BASE_KERNEL, COMPARE_WATERFALL_CATEGORY};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (text_of(table, row, names[i]).len)
-            return text_of(table, row, names[i]);
+        if (table_text(table, row, names[i]).len)
+            return table_text(table, row, names[i]);
     return STR("");
 }
 
@@ -490,7 +478,7 @@ static bool add_changes(const struct group *group, struct err *err)
         doc_text(doc, change_name(table, row));
         doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
         add_times(doc, table, row);
-        doc_text(doc, text_of(table, row, COMPARE_WATERFALL_VERDICT));
+        doc_text(doc, table_text(table, row, COMPARE_WATERFALL_VERDICT));
     }
     return true;
 }
@@ -596,10 +584,10 @@ static void add_findings_of(struct content *content, size_t side)
     struct document *doc = content->doc;
     for (size_t row = 0; table && row < table->row_count && row < MOST_FINDINGS; row++) {
         doc_text(doc, run->name)->href = link_of(content, run, "");
-        doc_text(doc, text_of(table, row, RUN_FINDINGS_TITLE));
-        doc_number(doc, number_of(table, row, RUN_FINDINGS_COST_NS), "ns");
-        doc_number(doc, number_of(table, row, RUN_FINDINGS_COST_SHARE), "share");
-        doc_text(doc, text_of(table, row, RUN_FINDINGS_ADVICE));
+        doc_text(doc, table_text(table, row, RUN_FINDINGS_TITLE));
+        doc_number(doc, table_number(table, row, RUN_FINDINGS_COST_NS, NAN), "ns");
+        doc_number(doc, table_number(table, row, RUN_FINDINGS_COST_SHARE, NAN), "share");
+        doc_text(doc, table_text(table, row, RUN_FINDINGS_ADVICE));
     }
 }
 
@@ -622,9 +610,9 @@ static void add_doubts_of(struct content *content, size_t side)
         if (table_is(table, row, RUN_TRUST_SEVERITY, STR("info")))
             continue;
         doc_text(doc, run->name)->href = link_of(content, run, "/data");
-        doc_text(doc, text_of(table, row, RUN_TRUST_SEVERITY));
-        doc_text(doc, text_of(table, row, RUN_TRUST_DETAIL));
-        doc_text(doc, text_of(table, row, RUN_TRUST_EFFECT));
+        doc_text(doc, table_text(table, row, RUN_TRUST_SEVERITY));
+        doc_text(doc, table_text(table, row, RUN_TRUST_DETAIL));
+        doc_text(doc, table_text(table, row, RUN_TRUST_EFFECT));
         left--;
     }
 }
@@ -651,9 +639,9 @@ static void add_timeline(struct content *content, size_t side)
     struct str title = side ? doc_printf(doc, "gpu_timeline %zu", side + 1) : STR("gpu_timeline");
     doc_begin(doc, title, STR(""))->only_sheet = true;
     columns(doc, labels);
-    double total_ns = number_of(table, 0, RUN_BREAKDOWN_WINDOW_NS);
+    double total_ns = table_number(table, 0, RUN_BREAKDOWN_WINDOW_NS, NAN);
     for (size_t i = 0; i < TRACELENS_PARTS; i++) {
-        double ns = number_of(table, 0, tracelens_parts[i].column);
+        double ns = table_number(table, 0, tracelens_parts[i].column, NAN);
         doc_text(doc, str_of(tracelens_parts[i].type));
         doc_number(doc, ns / 1e6, "");
         doc_number(doc, total_ns > 0 ? 100 * ns / total_ns : (double)NAN, "");

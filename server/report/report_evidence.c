@@ -14,18 +14,6 @@ static void columns(struct document *doc, const char *first, const struct report
         doc_column(doc, sides->names[side]);
 }
 
-static double f64_of(const struct table *table, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? (double)NAN : cell->f;
-}
-
-static double i64_of(const struct table *table, size_t row, unsigned column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? (double)NAN : (double)cell->i;
-}
-
 // --- links --------------------------------------------------------------------------------------
 
 static struct str operation_of(const struct table *tests, size_t row)
@@ -40,9 +28,9 @@ static size_t best_row(const struct table *tests, struct str operation)
 {
     size_t best = SIZE_MAX;
     for (size_t row = 0; tests && row < tests->row_count; row++) {
-        double found = f64_of(tests, row, LINK_TESTS_BUS_GBPS);
+        double found = table_f64(tests, row, LINK_TESTS_BUS_GBPS, NAN);
         if (found > 0 && str_equal(operation_of(tests, row), operation) &&
-            (best == SIZE_MAX || found > f64_of(tests, best, LINK_TESTS_BUS_GBPS)))
+            (best == SIZE_MAX || found > table_f64(tests, best, LINK_TESTS_BUS_GBPS, NAN)))
             best = row;
     }
     return best;
@@ -55,7 +43,7 @@ static struct str test_words(struct document *doc, const struct table *tests, si
     const struct cell *tool = table_cell(tests, row, LINK_TESTS_TOOL);
     int64_t ranks = table_i64(tests, row, LINK_TESTS_RANKS, 0);
     buf_puts(&words, "of ");
-    number_text_add(i64_of(tests, row, LINK_TESTS_BYTES), "bytes", &words);
+    number_text_add(table_number(tests, row, LINK_TESTS_BYTES, NAN), "bytes", &words);
     if (ranks > 0)
         buf_printf(&words, ", %lld ranks", (long long)ranks);
     if (!tool->null)
@@ -73,7 +61,7 @@ static void add_operation(struct document *doc, const struct report_sides *sides
         const struct table *tests = report_find(sides->tables[side], "link_tests");
         size_t row = best_row(tests, operation);
         bool known = row != SIZE_MAX;
-        double value = known ? f64_of(tests, row, LINK_TESTS_BUS_GBPS) : (double)NAN;
+        double value = known ? table_f64(tests, row, LINK_TESTS_BUS_GBPS, NAN) : (double)NAN;
         struct doc_cell *cell = doc_number(doc, value, "GB/s");
         if (known)
             cell->note = test_words(doc, tests, row);
@@ -170,7 +158,7 @@ static double smoothed(const struct curve *curve, size_t row)
     size_t count = 0;
     for (size_t i = row + 1; i > 0 && count < curve->window; i--)
         if (has_loss(curve, i - 1)) {
-            sum += f64_of(curve->table, i - 1, LOG_CURVE_LOSS);
+            sum += table_f64(curve->table, i - 1, LOG_CURVE_LOSS, NAN);
             count++;
         }
     return sum / (double)count;
@@ -219,7 +207,8 @@ static void add_losses(struct document *doc, const struct curve *curves, size_t 
     for (size_t i = 0; i < count; i++) {
         size_t row = row_of_step(&curves[i], step);
         bool known = row != SIZE_MAX;
-        doc_number(doc, known ? f64_of(curves[i].table, row, LOG_CURVE_LOSS) : (double)NAN, "");
+        doc_number(doc, known ? table_f64(curves[i].table, row, LOG_CURVE_LOSS, NAN) : (double)NAN,
+                   "");
     }
 }
 
@@ -227,7 +216,7 @@ static void add_losses(struct document *doc, const struct curve *curves, size_t 
 static double spent(const struct curve *curve, double loss, unsigned column)
 {
     size_t row = reached(curve, loss);
-    return row == SIZE_MAX ? (double)NAN : i64_of(curve->table, row, column);
+    return row == SIZE_MAX ? (double)NAN : table_number(curve->table, row, column, NAN);
 }
 
 static void add_race(struct document *doc, const struct curve *curves, size_t count, double loss)
