@@ -271,14 +271,6 @@ static int64_t most_calls(const struct finder *f, enum collective_kind kind, int
     return most;
 }
 
-static int64_t steady_steps(const struct comm_rank *rank, bool steady)
-{
-    int64_t steps = 0;
-    for (uint32_t s = 0; s < rank->step_count; s++)
-        steps += rank->steps[s].steady || !steady;
-    return steps ? steps : 1;
-}
-
 static int64_t rank_at(const struct finder *f, uint32_t chain, uint32_t stage)
 {
     return (int64_t)f->nodes.keys[f->order[f->first[chain] + stage]].a;
@@ -291,7 +283,7 @@ static int64_t received(struct finder *f, uint32_t r)
     uint32_t chain = f->stages->chain[r], stage = f->stages->stage[r];
     uint32_t before = stage ? stage - 1 : f->size[chain] - 1;
     list_links(f, rank);
-    int64_t steps = steady_steps(rank, f->use->steady);
+    int64_t steps = run_comm_steps(rank, f->use->steady);
     return (most_calls(f, KIND_RECV, rank_at(f, chain, before)) + steps / 2) / steps;
 }
 

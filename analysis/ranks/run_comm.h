@@ -204,6 +204,21 @@ static inline bool run_comm_is_p2p(enum collective_kind kind)
     return kind == KIND_SEND || kind == KIND_RECV || kind == KIND_SEND_RECV;
 }
 
+// A send and its recv are one kind.
+static inline enum collective_kind run_comm_kind(const struct comm_op *op)
+{
+    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
+}
+
+// How many steps a rank has, or steady ones; 1 without any, to divide by.
+static inline int64_t run_comm_steps(const struct comm_rank *rank, bool steady)
+{
+    int64_t steps = 0;
+    for (uint32_t s = 0; s < rank->step_count; s++)
+        steps += rank->steps[s].steady || !steady;
+    return steps ? steps : 1;
+}
+
 // Whether all ranks leave such a collective together.
 static inline bool run_comm_is_joint(enum collective_kind kind)
 {

@@ -41,12 +41,6 @@ static uint64_t hash_word(uint64_t seed, const char *word)
     return hash_text(seed, word ? str_of(word) : STR(""));
 }
 
-// A send and its recv are one kind.
-static enum collective_kind kind_of(const struct comm_op *op)
-{
-    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
-}
-
 static bool make_rows(struct finding_links *all, struct err *err)
 {
     const struct run_comm *comm = all->comm;
@@ -55,7 +49,7 @@ static bool make_rows(struct finding_links *all, struct err *err)
     groups_init(&rows, comm->budget);
     for (uint32_t i = 0; ok && i < comm->op_count; i++) {
         const struct comm_op *op = &comm->ops[i];
-        uint64_t what = hash_text((uint64_t)kind_of(op) << 32 | op->group, op->dtype);
+        uint64_t what = hash_text((uint64_t)run_comm_kind(op) << 32 | op->group, op->dtype);
         ok = groups_index(&rows, what, (uint64_t)op->bytes, &all->row_of[i], err);
         if (ok)
             all->rows[all->row_of[i]].op = i;
@@ -74,7 +68,8 @@ static bool make_classes(struct finding_links *all, struct err *err)
     for (uint32_t i = 0; ok && i < all->row_count; i++) {
         const struct comm_op *op = &comm->ops[all->rows[i].op];
         const struct comm_group *group = &comm->groups[op->group];
-        uint64_t what = hash_text((uint64_t)kind_of(op) << 32 ^ (uint64_t)group->size, op->dtype);
+        uint64_t what =
+            hash_text((uint64_t)run_comm_kind(op) << 32 ^ (uint64_t)group->size, op->dtype);
         what = hash_word(hash_word(what, group->span), group->dimension);
         ok = groups_index(&classes, what, (uint64_t)op->bytes, &all->rows[i].class, err);
     }
@@ -245,14 +240,6 @@ static void sum_excess(struct finding_links *all)
     }
 }
 
-static int64_t steady_steps(const struct comm_rank *rank)
-{
-    int64_t count = 0;
-    for (uint32_t s = 0; s < rank->step_count; s++)
-        count += rank->steps[s].steady;
-    return count > 0 ? count : 1;
-}
-
 static bool list_slow(struct finding_links *all, struct arena *arena, struct run_links *links,
                       struct err *err)
 {
@@ -267,8 +254,8 @@ static bool list_slow(struct finding_links *all, struct arena *arena, struct run
         if (!is_slow(all, row))
             continue;
         struct slow_link link = {
-            &comm->groups[op->group],  kind_of(op),   op->bytes, row->median_ns,
-            all->usual_ns[row->class], row->excess_ns};
+            &comm->groups[op->group], run_comm_kind(op),         op->bytes,
+            row->median_ns,           all->usual_ns[row->class], row->excess_ns};
         links->links[links->count++] = link;
         links->group_count += !seen[op->group];
         seen[op->group] = true;
@@ -310,7 +297,7 @@ bool run_links_find(const struct run_comm *comm, double slow_ratio, struct arena
         ok = list_slow(&all, arena, links, err) && name_ranks(&all, arena, links, err);
     }
     for (uint32_t r = 0; ok && r < comm->rank_count; r++) {
-        int64_t cost_ns = all.excess_ns[r] / steady_steps(&comm->ranks[r]);
+        int64_t cost_ns = all.excess_ns[r] / run_comm_steps(&comm->ranks[r], true);
         links->cost_ns = cost_ns > links->cost_ns ? cost_ns : links->cost_ns;
     }
     arena_free(&all.scratch);

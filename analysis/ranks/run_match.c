@@ -175,8 +175,7 @@ static uint64_t stepped_of(const struct run_comm *comm, struct comm_member membe
 
 static uint64_t kind_of(const struct run_comm *comm, struct comm_member member)
 {
-    const struct comm_op *op = op_of(comm, member);
-    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
+    return run_comm_kind(op_of(comm, member));
 }
 
 static uint64_t numbered_of(const struct run_comm *comm, struct comm_member member)

@@ -41,16 +41,10 @@ struct wait_rows {
     uint32_t number_cap;
 };
 
-// A send and its recv are one row.
-static enum collective_kind kind_of(const struct comm_op *op)
-{
-    return run_comm_is_p2p(op->kind) ? KIND_SEND_RECV : op->kind;
-}
-
 static struct wait_key key_of(const struct comm_op *op)
 {
     return (struct wait_key){op->bytes, hash_bytes(op->dtype.at, op->dtype.len), op->group,
-                             kind_of(op)};
+                             run_comm_kind(op)};
 }
 
 static struct wait_key key_without_size(const struct comm_op *op)
@@ -290,7 +284,7 @@ static void add_distributions(struct wait_rows *all, const struct wait_row *sums
     row_i64_if(row, RUN_COMM_WAITS_TRANSFER_P95_NS, calls > 0, transfer.p95);
     row_i64_if(row, RUN_COMM_WAITS_SKEW_MEDIAN_NS, calls > 0, skew.median);
     row_i64_if(row, RUN_COMM_WAITS_SKEW_P95_NS, calls > 0, skew.p95);
-    add_bandwidth(kind_of(op), sums->bytes, comm->groups[op->group].size,
+    add_bandwidth(run_comm_kind(op), sums->bytes, comm->groups[op->group].size,
                   calls ? transfer.median : 0, row);
     add_latest(all, sums, row);
 }
@@ -315,7 +309,7 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     if (is_one_group(group) && !add_ranks(all, group, &row, err))
         return false;
     row_i64_if(&row, RUN_COMM_WAITS_GROUP_SIZE, group->size >= 0, group->size);
-    row_word(&row, RUN_COMM_WAITS_KIND, bandwidth_kind_word(kind_of(op)));
+    row_word(&row, RUN_COMM_WAITS_KIND, bandwidth_kind_word(run_comm_kind(op)));
     row_text_if(&row, RUN_COMM_WAITS_DTYPE, op->dtype.len > 0, op->dtype);
     row_i64_if(&row, RUN_COMM_WAITS_BYTES, sums->bytes >= 0, sums->bytes);
     row_word(&row, RUN_COMM_WAITS_SPAN, group->span);

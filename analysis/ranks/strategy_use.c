@@ -106,14 +106,6 @@ static bool make_teams(const struct run_comm *comm, struct arena *arena, struct 
 
 // --- uses ---------------------------------------------------------------------------------------
 
-static int64_t steps_of(const struct comm_rank *rank, bool steady)
-{
-    int64_t steps = 0;
-    for (uint32_t s = 0; s < rank->step_count; s++)
-        steps += rank->steps[s].steady || !steady;
-    return steps ? steps : 1;
-}
-
 // Among a team's groups, the one with most ranks shows who is there.
 static void count_steps(const struct run_comm *comm, struct strategy_use *use)
 {
@@ -125,7 +117,7 @@ static void count_steps(const struct run_comm *comm, struct strategy_use *use)
         team->ranks = group->rank_count;
         team->rank_steps = 0;
         for (uint32_t i = 0; i < group->rank_count; i++)
-            team->rank_steps += steps_of(&comm->ranks[group->ranks[i]], use->steady);
+            team->rank_steps += run_comm_steps(&comm->ranks[group->ranks[i]], use->steady);
     }
 }
 
