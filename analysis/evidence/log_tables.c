@@ -12,6 +12,7 @@
 #include "analysis/stats/stats.h"
 #include "analysis/report/trust.h"
 #include "ingest/base/clock.h"
+#include "ingest/base/figures.h"
 
 #include <math.h>
 
@@ -165,12 +166,6 @@ static void add_loss(struct log_sums *sums, const struct log_step *printed)
     sums->spikes += loss_spikes(&sums->window, loss);
 }
 
-static void add_up(int64_t *sum, int64_t number)
-{
-    if (__builtin_add_overflow(*sum, number, sum))
-        *sum = INT64_MAX;
-}
-
 // Megatron-LM of 2026 also prints the first step of a job, and counts what was skipped in it again
 // in the next line, which is less far than the lines after it are from each other.
 static bool comes_again(const struct log_sequence *sequence, size_t at)
@@ -198,8 +193,8 @@ static struct log_sums sums_of(const struct log_sequence *sequence)
         sums.last_step = line->step > sums.last_step ? line->step : sums.last_step;
         add_loss(&sums, line->printed);
         if (!comes_again(sequence, i)) {
-            add_up(&sums.nan, log_whole(line->printed, LOG_NAN));
-            add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
+            figures_sum(&sums.nan, log_whole(line->printed, LOG_NAN));
+            figures_sum(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
         }
         int64_t since_start = log_whole(line->printed, LOG_ALL_SKIPPED);
         sums.skipped = since_start > sums.skipped ? since_start : sums.skipped;

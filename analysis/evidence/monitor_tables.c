@@ -211,12 +211,6 @@ static double idle_share(const struct sample_series *series)
     return series ? (double)idle / (double)series->count : (double)NAN;
 }
 
-static void row_bytes(struct row *row, unsigned column, double bytes)
-{
-    bool known = bytes >= 0 && bytes < 9e18;
-    row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
-}
-
 static void row_identity(const struct monitor *monitor, const struct sample_identity *is,
                          struct row *row)
 {

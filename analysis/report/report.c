@@ -4,18 +4,26 @@
 
 #include <assert.h>
 
-static struct table *find_or_add(struct report *report, const struct table_desc *desc,
-                                 struct err *err)
+struct table *report_table(struct report *report, const struct table_desc *desc)
 {
     for (unsigned i = 0; i < report->table_count; i++)
         if (report->tables[i].desc == desc)
             return &report->tables[i];
+    return NULL;
+}
+
+static struct table *find_or_add(struct report *report, const struct table_desc *desc,
+                                 struct err *err)
+{
+    struct table *table = report_table(report, desc);
+    if (table)
+        return table;
     if (report->table_count == REPORT_MAX_TABLES) {
         err_set(err, ERR_INTERNAL, "table %s is one more than the %d a report holds", desc->name,
                 REPORT_MAX_TABLES);
         return NULL;
     }
-    struct table *table = &report->tables[report->table_count++];
+    table = &report->tables[report->table_count++];
     *table = (struct table){.desc = desc};
     return table;
 }

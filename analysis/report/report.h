@@ -114,6 +114,8 @@ MUST_CHECK bool report_borrow(struct report *report, const struct table *table, 
 
 // The table of that name; NULL if there is none, as may be the case for an empty result.
 const struct table *report_find(const struct report *report, const char *name);
+// The same by its description, to be changed.
+struct table *report_table(struct report *report, const struct table_desc *desc);
 
 // The cell of a row. The column must be one of the table's enum (asserted).
 const struct cell *table_cell(const struct table *table, size_t row, unsigned column);

@@ -64,6 +64,12 @@ void row_text_if(struct row *row, unsigned column, bool known, struct str text)
     fill(row, column, COLUMN_TEXT, known ? cell_text(text) : cell_null());
 }
 
+void row_bytes(struct row *row, unsigned column, double bytes)
+{
+    bool known = bytes >= 0 && bytes < 9e18;
+    row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
+}
+
 void row_share(struct row *row, unsigned column, int64_t part, int64_t whole)
 {
     row_f64_if(row, column, whole != 0, (double)part / (double)(whole ? whole : 1));

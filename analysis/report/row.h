@@ -25,6 +25,9 @@ void row_f64_if(struct row *row, unsigned column, bool known, double value);
 void row_bool_if(struct row *row, unsigned column, bool known, bool value);
 void row_text_if(struct row *row, unsigned column, bool known, struct str text);
 
+// A size, null if it is not known: NaN, negative or beyond all memory.
+void row_bytes(struct row *row, unsigned column, double bytes);
+
 // part / whole, null when whole is 0.
 void row_share(struct row *row, unsigned column, int64_t part, int64_t whole);
 

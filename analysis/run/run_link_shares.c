@@ -161,23 +161,15 @@ static void put_share(const struct shared_table *of, size_t i,
     put(of, i, REFERENCE_REFERENCE_BASIS, *table_cell(measured, expected.run, LINK_TESTS_FILE));
 }
 
-static struct table *table_of(struct report *report, const struct table_desc *desc)
-{
-    for (unsigned i = 0; i < report->table_count; i++)
-        if (report->tables[i].desc == desc)
-            return &report->tables[i];
-    return NULL;
-}
-
 static void put_shares(struct report *report, const struct link_reference *reference,
                        const struct table *measured)
 {
-    struct table *waits = table_of(report, &table_run_comm_waits);
+    struct table *waits = report_table(report, &table_run_comm_waits);
     const struct shared_table tables[] = {
         {waits, waits, RUN_COMM_WAITS_KIND, RUN_COMM_WAITS_BYTES, RUN_COMM_WAITS_GROUP_SIZE,
          RUN_COMM_WAITS_PROCESS_GROUP, RUN_COMM_WAITS_SPAN, RUN_COMM_WAITS_BUS_GBPS,
          RUN_COMM_WAITS_REFERENCE},
-        {table_of(report, &table_run_collectives), waits,
+        {report_table(report, &table_run_collectives), waits,
          RUN_COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_KIND,
          RUN_COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_BYTES,
          RUN_COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_GROUP_SIZE,
@@ -190,7 +182,7 @@ static void put_shares(struct report *report, const struct link_reference *refer
 
 bool run_link_shares(struct report *report, struct err *err)
 {
-    const struct table *measured = table_of(report, &table_link_tests);
+    const struct table *measured = report_table(report, &table_link_tests);
     struct link_reference reference;
     struct budget uncounted = {0};
     struct evidence tests;

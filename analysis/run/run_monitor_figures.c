@@ -333,12 +333,6 @@ static void row_throttling(const struct view *view, const struct found *found, s
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static void row_bytes(struct row *row, unsigned column, double bytes)
-{
-    bool known = bytes >= 0 && bytes < 9e18;
-    row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
-}
-
 // The busy share by the trace, which has one profile for all its GPUs.
 static double busy_of(const struct view *view)
 {

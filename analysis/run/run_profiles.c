@@ -378,14 +378,6 @@ static bool put_kernels(const struct joining *all, struct err *err)
 
 // --- joining ------------------------------------------------------------------------------------
 
-static struct table *table_of(struct report *report, const struct table_desc *desc)
-{
-    for (unsigned i = 0; i < report->table_count; i++)
-        if (report->tables[i].desc == desc)
-            return &report->tables[i];
-    return NULL;
-}
-
 static bool join(struct joining *all, struct err *err)
 {
     size_t rows = all->profiles->row_count, shapes = all->shapes->row_count;
@@ -429,8 +421,8 @@ bool run_join_profiles(const struct rank_source *source, struct report *report, 
     struct report loaded = {.arena = report->arena};
     struct joining all = {
         .arena = report->arena,
-        .profiles = table_of(report, &table_kernel_profiles),
-        .kernels = table_of(report, &table_run_kernels),
+        .profiles = report_table(report, &table_kernel_profiles),
+        .kernels = report_table(report, &table_run_kernels),
     };
     size_t headline = headline_of(source, report);
     if (!all.profiles || !all.kernels || headline == source->count)
