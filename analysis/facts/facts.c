@@ -52,6 +52,12 @@ uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns)
     return low;
 }
 
+bool facts_is_steady(const struct facts *facts, uint32_t device)
+{
+    uint32_t step = facts->devices[device].step;
+    return step != FACTS_NONE && facts->steps[step].steady;
+}
+
 str_id facts_device_name(const struct facts *facts, uint32_t device)
 {
     return facts->trace->name[facts->devices[device].event];

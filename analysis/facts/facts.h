@@ -136,6 +136,9 @@ uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns);
 // The launch by a call (index into the columns), FACTS_NONE: it launched nothing.
 uint32_t facts_launch_by(const struct facts *facts, uint32_t call);
 
+// Whether a device event belongs to a steady step.
+bool facts_is_steady(const struct facts *facts, uint32_t device);
+
 // Name of a device event, and of the operator that launched it (0 without).
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);

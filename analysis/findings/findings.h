@@ -284,7 +284,4 @@ bool findings_is_host_collective(const struct facts *facts, const struct gap *ga
 // Whether a backward was recorded, as in training.
 bool findings_has_backward(const struct facts *facts);
 
-// Whether a launch belongs to a steady step.
-bool findings_is_steady(const struct facts *facts, uint32_t device);
-
 #endif

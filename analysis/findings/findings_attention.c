@@ -16,7 +16,7 @@ static void count(const struct facts *facts, int64_t *kernels, int64_t *softmaxe
     uint32_t op = FACTS_NONE;
     for (uint32_t l = 0; l < facts->launch_count; l++) {
         const struct launch *launch = &facts->launches[l];
-        if (!attention_is_middle(facts, launch->first) || !findings_is_steady(facts, launch->first))
+        if (!attention_is_middle(facts, launch->first) || !facts_is_steady(facts, launch->first))
             continue;
         bool again = launch->op != FACTS_NONE && launch->op == op;
         *kernels += 1;

@@ -31,7 +31,7 @@ static bool call_key(const struct facts *facts, uint32_t device, struct group_ke
     uint64_t shape = args == ARGS_NONE ? ARGS_NONE : facts->trace->device_args[args].shape;
     *key = (struct group_key){op << 32 | facts_device_name(facts, device), inputs << 32 | shape};
     return inputs != ARGS_NONE && facts->devices[device].class == CLASS_COMPUTE &&
-           findings_is_steady(facts, device);
+           facts_is_steady(facts, device);
 }
 
 static int64_t time_of(const struct device_event *device)

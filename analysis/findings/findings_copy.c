@@ -106,7 +106,7 @@ static void count_copies(struct copies *copies)
             continue;
         }
         copies->owned_ns += facts->steady_owned_ns[i];
-        if (!findings_is_steady(facts, i))
+        if (!facts_is_steady(facts, i))
             continue;
         copies->count++;
         copies->pageable += kind.host == COPY_HOST_PAGEABLE;
@@ -234,7 +234,7 @@ static void sum_streamed(const struct facts *facts, struct streamed *streamed)
     for (uint32_t at = first[0]; at < first[1]; at++) {
         uint32_t i = facts->class_devices[at];
         struct copy_kind kind = copy_kind_of(&streamed->names, i);
-        if (!findings_is_steady(facts, i))
+        if (!facts_is_steady(facts, i))
             continue;
         if (kind.direction == COPY_MEMSET || is_blocking(&kind)) {
             streamed->others_ns += facts->steady_owned_ns[i];

@@ -40,7 +40,7 @@ static bool sum_work(const struct facts *facts, int64_t *work_ns)
         if (process && !is_same(*process, *pid))
             return false;
         process = pid;
-        if (findings_is_steady(facts, i))
+        if (facts_is_steady(facts, i))
             work_ns[facts->track_gpu[device->track]] += device->end_ns - device->begin_ns;
     }
     return true;

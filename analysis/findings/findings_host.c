@@ -352,7 +352,7 @@ static bool measure_launching(const struct finding_case *the_case, struct launch
     *sum = (struct launching){.least = INT64_MAX};
     for (uint32_t i = 0; events && i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
-        if (device->launch == FACTS_NONE || !findings_is_steady(facts, i))
+        if (device->launch == FACTS_NONE || !facts_is_steady(facts, i))
             continue;
         events[device->step]++;
         sum->launches++;

@@ -94,7 +94,7 @@ static bool sum_kernels(struct optimizer *optimizer, struct err *err)
     for (uint32_t d = 0; d < facts->device_count; d++) {
         uint32_t name;
         int64_t owned_ns = facts->steady_owned_ns[d];
-        if (!is_inside(optimizer, d) || !findings_is_steady(facts, d))
+        if (!is_inside(optimizer, d) || !facts_is_steady(facts, d))
             continue;
         if (is_fused(optimizer, facts_device_op(facts, d)) ||
             is_fused(optimizer, facts_device_name(facts, d))) {

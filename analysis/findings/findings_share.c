@@ -23,12 +23,6 @@ bool findings_has_backward(const struct facts *facts)
     return false;
 }
 
-bool findings_is_steady(const struct facts *facts, uint32_t device)
-{
-    uint32_t step = facts->devices[device].step;
-    return step != FACTS_NONE && facts->steps[step].steady;
-}
-
 struct gap_times {
     const struct facts *facts;
     int64_t *gap_ns;

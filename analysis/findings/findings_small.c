@@ -60,7 +60,7 @@ static bool measure(const struct finding_case *the_case, struct small *small, st
         int64_t bytes = comm_calls_bytes(&small->calls, c), call_ns = time_of(small, c);
         double speed = bytes > 0 && call_ns > 0 ? (double)bytes / (double)call_ns : 0;
         small->best = speed > small->best ? speed : small->best;
-        if (!is_small(small, c) || !findings_is_steady(facts, small->calls.calls[c].device))
+        if (!is_small(small, c) || !facts_is_steady(facts, small->calls.calls[c].device))
             continue;
         small->count++;
         small->total_ns += call_ns;

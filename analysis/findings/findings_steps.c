@@ -112,7 +112,7 @@ static void count_events(struct slow_steps *all, const struct finding_case *the_
     const struct facts *facts = all->facts;
     for (uint32_t i = 0; i < facts->device_count; i++) {
         uint32_t step = facts->devices[i].step;
-        if (findings_is_steady(facts, i))
+        if (facts_is_steady(facts, i))
             *(is_slow(all, step) ? &all->events : &all->usual_events) += 1;
     }
     all->events /= all->count ? all->count : 1;

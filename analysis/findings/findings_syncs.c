@@ -42,7 +42,7 @@ static struct around look_around(const struct facts *facts, const struct track *
 static bool is_steady(const struct facts *facts, struct around around)
 {
     uint32_t launch = around.before == FACTS_NONE ? around.after : around.before;
-    return launch != FACTS_NONE && findings_is_steady(facts, facts->launches[launch].first);
+    return launch != FACTS_NONE && facts_is_steady(facts, facts->launches[launch].first);
 }
 
 // The copy of a value that the host reads is launched within the operator that then waits for it.

@@ -49,7 +49,7 @@ static struct tiny measure_tiny(const struct finding_case *the_case)
     struct tiny tiny = {.the_case = the_case};
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
-        if (device->class != CLASS_COMPUTE || !findings_is_steady(facts, i))
+        if (device->class != CLASS_COMPUTE || !facts_is_steady(facts, i))
             continue;
         tiny.calls++;
         if (!is_short(facts, i))

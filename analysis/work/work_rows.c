@@ -193,16 +193,10 @@ static bool find_row(struct making *making, uint32_t op, uint32_t *row, struct e
 
 // --- sums ----------------------------------------------------------------------------------------
 
-static bool is_steady(const struct facts *facts, uint32_t device)
-{
-    uint32_t step = facts->devices[device].step;
-    return step != FACTS_NONE && facts->steps[step].steady;
-}
-
 bool work_is_heavy(const struct facts *facts, uint32_t device)
 {
     uint8_t category = facts->devices[device].category;
-    return is_steady(facts, device) &&
+    return facts_is_steady(facts, device) &&
            (category == CATEGORY_GEMM || category == CATEGORY_CONVOLUTION ||
             (category == CATEGORY_ATTENTION && !attention_is_middle(facts, device)));
 }
@@ -243,7 +237,7 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
     const uint32_t *order = making->rows->calls->order;
     const struct launch *first = &facts->launches[order[call->from]];
     struct work_row *row = &making->grown[index];
-    bool steady = is_steady(facts, first->first);
+    bool steady = facts_is_steady(facts, first->first);
     if (row->calls == 0 && facts->devices[first->first].class == CLASS_COMMUNICATION) {
         row->communicates = true;
         row->message = has_message(facts, first->first, call->op);
