@@ -2,6 +2,7 @@
 // The mixture t-test of two samples, and how many runs it still needs.
 #include "analysis/stats/anytime.h"
 
+#include "analysis/stats/reals.h"
 #include "analysis/stats/special_functions.h"
 
 #include <math.h>
@@ -20,26 +21,12 @@ struct evidence {
     double variance; // pooled, of one run
 };
 
-static double mean_of(struct samples samples)
-{
-    double sum = 0;
-    for (size_t i = 0; i < samples.count; i++)
-        sum += samples.at[i] / (double)samples.count;
-    return sum;
-}
-
-static double squares_of(struct samples samples, double mean)
-{
-    double sum = 0;
-    for (size_t i = 0; i < samples.count; i++)
-        sum += (samples.at[i] - mean) * (samples.at[i] - mean);
-    return sum;
-}
-
 static struct evidence weigh(struct samples a, struct samples b, double limit)
 {
-    double m = (double)a.count, n = (double)b.count, a_mean = mean_of(a), b_mean = mean_of(b);
-    double df = m + n - 2, squares = squares_of(a, a_mean) + squares_of(b, b_mean);
+    double m = (double)a.count, n = (double)b.count, a_mean = reals_mean(a.at, a.count),
+           b_mean = reals_mean(b.at, b.count);
+    double df = m + n - 2,
+           squares = reals_squares(a.at, a.count, a_mean) + reals_squares(b.at, b.count, b_mean);
     return (struct evidence){.weight = m * n / (m + n),
                              .apart = b_mean - a_mean - limit,
                              .df = df,

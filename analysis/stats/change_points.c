@@ -3,6 +3,7 @@
 #include "analysis/stats/change_points.h"
 
 #include "analysis/stats/mann_whitney.h"
+#include "analysis/stats/reals.h"
 #include "ingest/base/orders.h"
 
 #include <math.h>
@@ -42,7 +43,7 @@ static double median_of(struct series *series, const double *values, size_t coun
 {
     memcpy(series->scratch, values, count * sizeof *values);
     qsort(series->scratch, count, sizeof *values, order_doubles);
-    return series->scratch[(count - 1) / 2] / 2 + series->scratch[count / 2] / 2;
+    return reals_median(series->scratch, count);
 }
 
 static bool is_usable(double value)

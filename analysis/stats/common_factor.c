@@ -2,6 +2,7 @@
 // Robust centers over rows: of each run's deviations, and of the shifts between the sides.
 #include "analysis/stats/common_factor.h"
 
+#include "analysis/stats/reals.h"
 #include "analysis/stats/special_functions.h"
 #include "ingest/base/orders.h"
 
@@ -27,7 +28,7 @@ static double median_of(struct spread *spread)
 {
     memcpy(spread->sorted, spread->values, spread->count * sizeof *spread->sorted);
     qsort(spread->sorted, spread->count, sizeof *spread->sorted, order_doubles);
-    return spread->sorted[(spread->count - 1) / 2] / 2 + spread->sorted[spread->count / 2] / 2;
+    return reals_median(spread->sorted, spread->count);
 }
 
 // Tukey's biweight, starting at the median. *weight: the sum of the weights, one over its variance.
@@ -52,21 +53,13 @@ static double center_of(struct spread *spread, double *weight)
     return center;
 }
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] / (double)count;
-    return sum;
-}
-
 // The logs of a row's run relative to the mean of its side.
 static double deviation_of(const struct log_rows *rows, size_t row, size_t run)
 {
     size_t runs = rows->base_count + rows->cand_count;
     const double *base = rows->logs + row * runs, *cand = base + rows->base_count;
-    return run < rows->base_count ? base[run] - mean_of(base, rows->base_count)
-                                  : base[run] - mean_of(cand, rows->cand_count);
+    return run < rows->base_count ? base[run] - reals_mean(base, rows->base_count)
+                                  : base[run] - reals_mean(cand, rows->cand_count);
 }
 
 static void center_runs(const struct log_rows *rows, struct spread *spread, double *of_run,
@@ -87,7 +80,7 @@ static void center_runs(const struct log_rows *rows, struct spread *spread, doub
 
 static double squares_of(double *values, size_t count)
 {
-    double mean = mean_of(values, count), sum = 0;
+    double mean = reals_mean(values, count), sum = 0;
     for (size_t i = 0; i < count; i++) {
         values[i] -= mean;
         sum += values[i] * values[i];
@@ -101,8 +94,8 @@ static double shift_of(const struct log_rows *rows, struct spread *spread)
     double weight;
     for (size_t row = 0; row < rows->count; row++) {
         const double *base = rows->logs + row * runs;
-        spread->values[row] =
-            mean_of(base + rows->base_count, rows->cand_count) - mean_of(base, rows->base_count);
+        spread->values[row] = reals_mean(base + rows->base_count, rows->cand_count) -
+                              reals_mean(base, rows->base_count);
     }
     spread->scale = 1 / (double)rows->base_count + 1 / (double)rows->cand_count;
     return center_of(spread, &weight);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upper fence of the differences between neighboring runs.
 #include "analysis/stats/history_fence.h"
+
+#include "analysis/stats/reals.h"
 #include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-
-// Median of ascending values, at least one.
-static double middle_of(const double *ascending, size_t count)
-{
-    return ascending[(count - 1) / 2] / 2 + ascending[count / 2] / 2;
-}
 
 // The newest usable values, oldest first. Returns how many.
 static size_t take_usable(const double *step_ns, size_t count, double *values)
@@ -59,7 +55,7 @@ double history_fence(const double *step_ns, size_t count)
     for (size_t i = 0; i < pairs; i++)
         differences[i] = fabs(log(differences[i + 1]) - log(differences[i]));
     qsort(differences, pairs, sizeof *differences, order_doubles);
-    double q1 = middle_of(differences, half);
-    double q3 = middle_of(differences + pairs - half, half);
+    double q1 = reals_median(differences, half);
+    double q3 = reals_median(differences + pairs - half, half);
     return fmax(expm1(q3 + HISTORY_FENCE_IQRS * (q3 - q1)), least);
 }

@@ -3,6 +3,7 @@
 #include "analysis/stats/significance.h"
 
 #include "analysis/stats/common_factor.h"
+#include "analysis/stats/reals.h"
 #include "analysis/stats/special_functions.h"
 #include "ingest/base/orders.h"
 
@@ -73,22 +74,6 @@ struct fit {
     double variance; // pooled, of one run
 };
 
-static double mean_of(const double *values, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += values[i] / (double)count;
-    return sum;
-}
-
-static double squares_of(const double *values, size_t count, double mean)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += (values[i] - mean) * (values[i] - mean);
-    return sum;
-}
-
 // Method of moments on log variances: Smyth 2004, section 6.2; but their scatter is increased by
 // its standard error: a few rows do not prove that all have one variance. scratch holds count.
 static struct prior fit_prior(const struct fit *fits, size_t count, double df, double *scratch)
@@ -102,7 +87,7 @@ static struct prior fit_prior(const struct fit *fits, size_t count, double df, d
     if (count < 2)
         return (struct prior){0};
     double degrees = (double)(count - 1);
-    squares = squares_of(scratch, count, mean) / degrees * (1 + sqrt(2 / degrees)) -
+    squares = reals_squares(scratch, count, mean) / degrees * (1 + sqrt(2 / degrees)) -
               special_trigamma(df / 2);
     if (!(squares > 0))
         return (struct prior){exp(mean), INFINITY};
@@ -115,7 +100,7 @@ static void raise_least(struct fit *fits, size_t count, double *scratch)
     for (size_t i = 0; i < count; i++)
         scratch[i] = fits[i].variance;
     qsort(scratch, count, sizeof *scratch, order_doubles);
-    double median = scratch[(count - 1) / 2] / 2 + scratch[count / 2] / 2;
+    double median = reals_median(scratch, count);
     double least = fmax(LEAST_VARIANCE, LEAST_VARIANCE_SHARE * median);
     for (size_t i = 0; i < count; i++)
         fits[i].variance = fmax(fits[i].variance, least);
@@ -149,10 +134,10 @@ static double variance_df(const struct family *family)
 
 static struct fit fit_row(const struct family *family, const double *logs)
 {
-    double base = mean_of(logs, family->base_count);
-    double cand = mean_of(logs + family->base_count, family->cand_count);
-    double squares = squares_of(logs, family->base_count, base) +
-                     squares_of(logs + family->base_count, family->cand_count, cand);
+    double base = reals_mean(logs, family->base_count);
+    double cand = reals_mean(logs + family->base_count, family->cand_count);
+    double squares = reals_squares(logs, family->base_count, base) +
+                     reals_squares(logs + family->base_count, family->cand_count, cand);
     return (struct fit){cand - base, squares / variance_df(family)};
 }
 

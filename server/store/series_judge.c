@@ -4,6 +4,7 @@
 
 #include "analysis/stats/change_points.h"
 #include "analysis/stats/history_fence.h"
+#include "analysis/stats/reals.h"
 #include "analysis/stats/verdict.h"
 #include "ingest/base/orders.h"
 
@@ -86,7 +87,7 @@ static double median_of(const double *values, size_t count)
     double sorted[REFERENCE_RUNS];
     memcpy(sorted, values, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, order_doubles);
-    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    return reals_median(sorted, count);
 }
 
 static const struct series_alert *alert_at(const struct series_state *state, size_t at)
