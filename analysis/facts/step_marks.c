@@ -31,7 +31,8 @@ int64_t step_marks_number(struct str name, int64_t fallback)
     return number;
 }
 
-uint32_t step_marks_at(const struct step_marks *marks, int64_t time_ns)
+// Index of the mark that covers the host time, or FACTS_NONE.
+static uint32_t mark_at(const struct step_marks *marks, int64_t time_ns)
 {
     uint32_t begun = count_upto_i64(FIRST_OF(marks->marks, begin_ns), marks->count,
                                     sizeof *marks->marks, time_ns);
@@ -379,7 +380,7 @@ static bool launch_most(const struct facts *facts, const struct step_marks *mark
         if (device->launch == FACTS_NONE)
             continue;
         int64_t at_ns = facts->trace->begin_ns[facts->launches[device->launch].event];
-        if (step_marks_at(marks, at_ns) != FACTS_NONE)
+        if (mark_at(marks, at_ns) != FACTS_NONE)
             inside_ns += dur_ns;
     }
     return 2 * inside_ns > all_ns;

@@ -37,9 +37,6 @@ MUST_CHECK bool step_marks_find_on_device(const struct facts *facts, struct step
 MUST_CHECK bool step_marks_find_updates(const struct facts *facts, struct step_marks *marks,
                                         struct err *err);
 
-// Index of the mark that covers the host time, or FACTS_NONE.
-uint32_t step_marks_at(const struct step_marks *marks, int64_t time_ns);
-
 // Whether an annotation's name matches the user's pattern: equal, or a prefix if it ends with '*'.
 bool step_marks_fit(struct str pattern, struct str name);
 
