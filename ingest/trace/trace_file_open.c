@@ -6,6 +6,7 @@
 #include "ingest/trace/trace_file_code.h"
 
 #include "ingest/base/fd_io.h"
+#include "ingest/base/fuzzed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -201,18 +202,6 @@ static uint64_t blocks_checksum(const struct trace_file *file)
     return sum;
 }
 
-// Whether checksums match; fuzzing builds ignore them.
-static bool same(uint64_t stored, uint64_t found)
-{
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-    (void)stored;
-    (void)found;
-    return true;
-#else
-    return stored == found;
-#endif
-}
-
 static bool no_memory(struct err *err)
 {
     return err_set(err, ERR_MEMORY, "out of memory");
@@ -243,13 +232,13 @@ static bool check_header(struct trace_file *file, struct err *err)
         return err_set(err, ERR_UNSUPPORTED, "%s is of version %u, this program reads %u to %u",
                        file->path, header->version, TRACE_FILE_OLDEST, TRACE_FILE_VERSION);
     if (file->size < sizeof *header || header->section_count != SECTION_COUNT ||
-        !same(header->checksum, trace_file_checksum(header)))
+        !fuzzed_same(header->checksum, trace_file_checksum(header)))
         return trace_file_damaged(file, "its header does not add up", err);
     if (!good_sections(file))
         return trace_file_damaged(file, "its table of blocks does not end it", err);
     if (!read_blocks(file, err))
         return false;
-    if (!same(header->blocks_checksum, blocks_checksum(file)))
+    if (!fuzzed_same(header->blocks_checksum, blocks_checksum(file)))
         return trace_file_damaged(file, "its table of blocks does not add up", err);
     if (header->job.recorder < 0 || header->job.recorder >= RECORDER_COUNT)
         return trace_file_damaged(file, "its recorder is unknown", err);

@@ -5,13 +5,10 @@
 #define SERVER_MULTIPART_H
 
 #include "ingest/base/err.h"
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/str.h"
 
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION // small inputs cross boundaries, at low cost
-#define MULTIPART_BUFFER_BYTES ((size_t)16 * 1024)
-#else
-#define MULTIPART_BUFFER_BYTES ((size_t)256 * 1024)
-#endif
+#define MULTIPART_BUFFER_BYTES  ((size_t)FUZZED_SIZE(256, 16) * 1024)
 #define MULTIPART_MAX_PARTS     128
 #define MULTIPART_HEADER_BYTES  ((size_t)8 * 1024) // of one part
 #define MULTIPART_MARGIN_BYTES  ((size_t)4 * 1024) // before the first and after the last delimiter
