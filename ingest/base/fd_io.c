@@ -2,6 +2,8 @@
 #include "ingest/base/fd_io.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 // Counts what a call moved. False: it failed, or can move no more.
@@ -49,4 +51,11 @@ ssize_t fd_read_at(int fd, void *bytes, size_t size, uint64_t at)
             return -1;
     }
     return (ssize_t)done;
+}
+
+int fd_reopen(int fd)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
 }

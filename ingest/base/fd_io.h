@@ -19,4 +19,8 @@ ssize_t fd_read(int fd, void *bytes, size_t size);
 // All bytes there are from a place on, at most size. Negative: failed.
 ssize_t fd_read_at(int fd, void *bytes, size_t size, uint64_t at);
 
+// Opens the file of a descriptor again, only for reading and with a place of its own. Negative:
+// failed.
+int fd_reopen(int fd);
+
 #endif

@@ -85,14 +85,6 @@ void export_spool_expire(struct export_spool *spool)
 
 // --- files that are there -----------------------------------------------------------------------
 
-// A descriptor with its own position.
-static int reopen(int fd)
-{
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 static struct spool_file *find(struct export_spool *spool, struct str key)
 {
     for (size_t i = 0; i < MOST_FILES; i++)
@@ -107,7 +99,7 @@ static struct spooled use(struct spool_file *file)
     if (!file || file->scratch.fd < 0)
         return (struct spooled){.fd = -1};
     file->used_ns = clock_mono_ns();
-    return (struct spooled){reopen(file->scratch.fd), file->bytes};
+    return (struct spooled){fd_reopen(file->scratch.fd), file->bytes};
 }
 
 struct spooled export_spool_find(struct export_spool *spool, struct str key)
@@ -212,7 +204,7 @@ static bool write_file(struct export_spool *spool, const struct spool_source *so
         return false;
     }
     if (written == WRITTEN)
-        found->fd = reopen(scratch.fd);
+        found->fd = fd_reopen(scratch.fd);
     if (found->fd >= 0) {
         keep(spool, source->key, scratch, found->bytes);
         return true;

@@ -10,6 +10,7 @@
 #include "server/files/s3_sending.h"
 #include "server/files/sigv4.h"
 
+#include "ingest/base/fd_io.h"
 #include "ingest/base/hash.h"
 #include "ingest/base/log.h"
 
@@ -345,14 +346,6 @@ static bool get(struct s3 *s3, struct blob_key key, int fd, struct err *err)
     return check_file(key, fd, &answer, err) && stamp(key, fd, answer.etag, err);
 }
 
-// The same file, only for reading.
-static int open_again(int fd)
-{
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    return open(path, O_RDONLY | O_CLOEXEC);
-}
-
 // Puts what arrived into the cache; if that fails, as after the cache's folder was removed, it is
 // read without being cached.
 static bool keep(struct s3 *s3, struct blob_key key, const struct blob_part *part, int *fd,
@@ -360,7 +353,7 @@ static bool keep(struct s3 *s3, struct blob_key key, const struct blob_part *par
 {
     struct err ignored;
     struct stat info;
-    *fd = open_again(part->fd);
+    *fd = fd_reopen(part->fd);
     if (*fd < 0 || fstat(*fd, &info) != 0)
         return cache_failed(err);
     *bytes = (uint64_t)info.st_size;
