@@ -2,6 +2,7 @@
 // stepscope push and watch: files of a node go to a service, now or as they appear.
 #include "server/cli/cmd.h"
 
+#include "server/cli/folder_files.h"
 #include "server/cli/options.h"
 #include "server/collect/folder_send.h"
 #include "server/collect/stop_signal.h"
@@ -9,7 +10,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #define SECOND_NS 1000000000LL
 
@@ -105,12 +105,6 @@ struct sending {
     struct folder_send send;
     char folder[PATH_MAX]; // of send
 };
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
 
 static bool open_sending(struct sending *sending, const struct choices *choices, struct err *err)
 {
@@ -243,8 +237,8 @@ bool cmd_push(int argc, char **argv, struct err *err)
     sending.send.list = &sending.list;
     bool ok = open_sending(&sending, &choices, err);
     for (int i = 0; ok && i < args.operand_count; i++)
-        ok = is_folder(args.operands[i]) ? push_folder(&sending, args.operands[i], err)
-                                         : push_file(&sending, args.operands[i], err);
+        ok = folder_files_is_folder(args.operands[i]) ? push_folder(&sending, args.operands[i], err)
+                                                      : push_file(&sending, args.operands[i], err);
     ok = ok && sum_up(&sending, err);
     close_sending(&sending);
     return ok;
@@ -273,7 +267,7 @@ bool cmd_watch(int argc, char **argv, struct err *err)
         options_help(&watch_options, stdout);
         return true;
     }
-    if (args.operand_count != 1 || !is_folder(args.operands[0]))
+    if (args.operand_count != 1 || !folder_files_is_folder(args.operands[0]))
         return err_set(err, args.operand_count == 1 ? ERR_NOT_FOUND : ERR_USAGE,
                        "expected one folder; see --help");
     struct sending sending = {

@@ -4,6 +4,8 @@
 
 #include "analysis/compare/compare_read.h"
 #include "analysis/report/tables.h"
+#include "ingest/base/orders.h"
+#include "server/cli/folder_files.h"
 #include "server/compare/contributors.h"
 #include "server/store/rank_name.h"
 
@@ -22,12 +24,6 @@ static bool add_path(struct file_paths *paths, const char *path, struct err *err
         return err_set(err, ERR_LIMIT, "found more than %d files in a folder", MAX_FILES);
     paths->at[paths->count++] = path;
     return true;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 // Calls take with each entry of a folder that is not hidden.
@@ -52,20 +48,15 @@ static bool each_entry(const char *folder, take_entry *take, struct file_paths *
 
 static bool take_file(const char *path, const char *name, struct file_paths *paths, struct err *err)
 {
-    return is_folder(path) || !format_has_ending(1u << FORMAT_TRACE, str_of(name)) ||
+    return folder_files_is_folder(path) || !format_has_ending(1u << FORMAT_TRACE, str_of(name)) ||
            add_path(paths, path, err);
 }
 
 // A job may have a folder per rank; deeper folders belong to something else.
 static bool take_any(const char *path, const char *name, struct file_paths *paths, struct err *err)
 {
-    return is_folder(path) ? each_entry(path, take_file, paths, err)
-                           : take_file(path, name, paths, err);
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
+    return folder_files_is_folder(path) ? each_entry(path, take_file, paths, err)
+                                        : take_file(path, name, paths, err);
 }
 
 // If some names give a rank, the others are something else, such as a configuration.
@@ -90,7 +81,7 @@ static bool list_folder(const char *folder, struct file_paths *paths, struct err
     format_endings(1u << FORMAT_TRACE, endings);
     if (paths->count == 0)
         return err_set(err, ERR_NOT_FOUND, "%s: found no %s in it", folder, endings);
-    qsort(paths->at, paths->count, sizeof *paths->at, by_name);
+    qsort(paths->at, paths->count, sizeof *paths->at, order_texts);
     return true;
 }
 
@@ -99,7 +90,8 @@ bool file_side_paths(const char *operand, struct file_paths *paths, struct err *
     paths->at = arena_array(paths->arena, MAX_FILES, sizeof *paths->at, err);
     if (!paths->at)
         return false;
-    return is_folder(operand) ? list_folder(operand, paths, err) : add_path(paths, operand, err);
+    return folder_files_is_folder(operand) ? list_folder(operand, paths, err)
+                                           : add_path(paths, operand, err);
 }
 
 // --- reading ------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/folder_files.h"
 
+#include "ingest/base/orders.h"
 #include "ingest/file_sets.h"
 #include "ingest/source/format.h"
 #include "ingest/source/source.h"
@@ -8,6 +9,7 @@
 #include "server/jobs/windows.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { MOST_FILES = 65536 };
 
@@ -16,6 +18,12 @@ struct listing {
     struct arena *arena;
     struct folder_files *files;
 };
+
+bool folder_files_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
 
 static bool may_be_trace(struct str name)
 {
@@ -62,11 +70,6 @@ static bool take_file(void *context, const char *name, const struct stat *info, 
         return false;
     listing->files->at[listing->files->count++] = path;
     return true;
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 // --- recordings ---------------------------------------------------------------------------------
@@ -130,6 +133,6 @@ bool folder_files_list(const char *folder, struct arena *arena, struct folder_fi
         return false;
     if (!files->count)
         return err_set(err, ERR_NOT_FOUND, "found no file in the folder that may be a trace");
-    qsort(files->at, files->count, sizeof *files->at, by_name);
+    qsort(files->at, files->count, sizeof *files->at, order_texts);
     return keep_last_window(&listing, err);
 }

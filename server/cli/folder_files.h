@@ -20,4 +20,7 @@ struct folder_files {
 MUST_CHECK bool folder_files_list(const char *folder, struct arena *arena,
                                   struct folder_files *files, struct err *err);
 
+// Whether a path is a folder, or a link to one.
+bool folder_files_is_folder(const char *path);
+
 #endif

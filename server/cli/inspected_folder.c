@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/inspected_folder.h"
 
+#include "ingest/base/orders.h"
 #include "ingest/unpack.h"
 #include "server/cli/hang_dumps.h"
 
@@ -27,11 +28,6 @@ struct folder_walk {
 };
 
 // --- its files ----------------------------------------------------------------------------------
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 static bool list_names(struct folder_walk *walk, const char *below, int depth, struct err *err);
 
@@ -146,7 +142,7 @@ static bool inspect_folder(struct folder_walk *walk, struct err *err)
         return true;
     }
     if (walk->count)
-        qsort(walk->names, walk->count, sizeof *walk->names, by_name);
+        qsort(walk->names, walk->count, sizeof *walk->names, order_texts);
     if (!look_at_all(walk, err))
         return false;
     if (walk->dumps.count && !walk->has_traces) {

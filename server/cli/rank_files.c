@@ -14,7 +14,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -384,12 +383,6 @@ static bool read_folder(struct reading *reading, const char *folder, struct err 
     return ok;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
 // Files that only name what is in them need not be given.
 static bool read_given(struct reading *reading, const char *const *paths, size_t count,
                        struct err *err)
@@ -405,7 +398,7 @@ static bool read_files(struct reading *reading, const char *const *paths, size_t
     bool ok = true;
     for (size_t i = 0, files; ok && i < count; i += files ? files : 1) {
         files = 0; // in a row
-        while (i + files < count && !is_folder(paths[i + files]))
+        while (i + files < count && !folder_files_is_folder(paths[i + files]))
             files++;
         ok = files ? read_given(reading, paths + i, files, err)
                    : read_folder(reading, paths[i], err);
