@@ -31,7 +31,8 @@ const ROUTES = [
   ...RUN_PAGES.map((page) => [page, new RegExp(`^/runs/(?<run>[^/]+)/${page}/?$`)]),
 ];
 
-function decoded(text) {
+/** Percent-decoded, or as it is if that is not possible. @param {string} text */
+export function decoded(text) {
   try {
     return decodeURIComponent(text);
   } catch {

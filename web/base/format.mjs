@@ -42,6 +42,9 @@ export function ms(ns, digits = 3) {
   return missing(ns) ? NONE : significant(ns / 1e6, digits);
 }
 
+/** Seconds of integer nanoseconds. @param {number} ns */
+export const seconds = (ns) => `${number(ns / 1e9)} s`;
+
 /** Microseconds of integer nanoseconds, without the unit. @param {number|null} ns */
 export function us(ns, digits = 3) {
   return missing(ns) ? NONE : significant(ns / 1e3, digits);

@@ -4,6 +4,7 @@ import { html, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
+import { moved } from "./key_moves.mjs";
 import { nice_ticks, tick_texts } from "./scale.mjs";
 
 const HEIGHT = 150;
@@ -25,14 +26,6 @@ function layout(items, width, scale, widest) {
   const gap = pitch > 6 ? Math.min(8, pitch * 0.14) : 0;
   return { pitch, gap, ticks, texts: tick_texts(ticks), x: (i) => LEFT + i * pitch,
     y: (value) => TOP + (HEIGHT - TOP - BOTTOM) * (1 - value / most) };
-}
-
-const MOVES = { ArrowRight: 1, ArrowLeft: -1 };
-
-function moved(key, at, count) {
-  if (key === "Home") return 0;
-  if (key === "End") return count - 1;
-  return key in MOVES ? Math.min(count - 1, Math.max(0, at + MOVES[key])) : null;
 }
 
 function Axis({ items, place, width, scale }) {

@@ -6,6 +6,7 @@ import { labels_now } from "../base/kernel_labels.mjs";
 import { number, percent, plural, short_kernel, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
+import { EITHER_WAY, moved } from "./key_moves.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPES } from "./marks.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -84,15 +85,6 @@ function Points({ points, place, chosen, choose }) {
   });
 }
 
-const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-function moved(key, at, count) {
-  if (key === "Home") return 0;
-  if (key === "End") return count - 1;
-  if (!(key in KEYS)) return null;
-  return Math.min(count - 1, Math.max(0, at + KEYS[key]));
-}
-
 function Legend({ points }) {
   const kinds = new Map(points.map(({ kind }) => [mark_of(kind).label, mark_of(kind)]));
   return html`<ul class="legend">${[...kinds].map(([label, { shape, part }]) => html`<li
@@ -128,7 +120,7 @@ export function Roofline({ rows, measured = NONE, caption }) {
   const place = (row) =>
     `${x(Math.log10(row.intensity)).toFixed(1)} ${y(Math.log10(row.tflops)).toFixed(1)}`;
   const on_key = (event) => {
-    const next = moved(event.key, at, points.length);
+    const next = moved(event.key, at, points.length, EITHER_WAY);
     if (next === null) return;
     event.preventDefault();
     set_at(next);

@@ -8,6 +8,7 @@ import { announce } from "../base/announce.mjs";
 import { bytes, bytes_round, count, number, percent, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
+import { EITHER_WAY, moved } from "./key_moves.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPE_NAMES, SHAPES } from "./marks.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -47,15 +48,6 @@ function points_table(points, curves) {
 }
 
 const speed_text = (value) => number(value, 1);
-
-const KEYS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
-
-function moved(key, at, last) {
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  if (!Object.hasOwn(KEYS, key)) return null;
-  return Math.min(last, Math.max(0, at + KEYS[key]));
-}
 
 function Marks({ points, shape_of, place, most, at, choose }) {
   return points.map((row, i) => html`<path key=${i}
@@ -120,7 +112,7 @@ export function Scatter(props) {
   const place = (row) => `${x(Math.log10(row.bytes)).toFixed(1)} ${
     y(is_linear ? row.bus_gbps : Math.log10(row.bus_gbps)).toFixed(1)}`;
   const on_key = (event) => {
-    const next = moved(event.key, at, points.length - 1);
+    const next = moved(event.key, at, points.length, EITHER_WAY);
     if (next === null || points.length === 0) return;
     event.preventDefault();
     set_at(next);

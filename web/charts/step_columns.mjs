@@ -7,6 +7,7 @@ import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_keys } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
+import { moved } from "./key_moves.mjs";
 import { nice_ticks } from "./scale.mjs";
 
 const HEIGHT = 148;
@@ -50,15 +51,6 @@ function step_text(step) {
     .join(", ");
   const excluded = step.steady ? "" : ` (excluded: ${step.reason ?? "warm-up"})`;
   return `${step.name || `step ${step.step}`}: ${time_text(step.window_ns)}${excluded}. ${parts}.`;
-}
-
-/** Moves with the arrow keys, Home and End. */
-function moved(key, at, count) {
-  if (key === "ArrowRight") return Math.min(count - 1, at + 1);
-  if (key === "ArrowLeft") return Math.max(0, at - 1);
-  if (key === "Home") return 0;
-  if (key === "End") return count - 1;
-  return null;
 }
 
 function Axis({ place, width, steps }) {

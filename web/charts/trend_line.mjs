@@ -8,6 +8,7 @@ import { announce } from "../base/announce.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
+import { moved } from "./key_moves.mjs";
 import { SHAPES } from "./marks.mjs";
 import { linear, nice_ticks, tick_texts } from "./scale.mjs";
 import { band_path, change_indices, index_at, label_every, label_lanes, levels_of, line_path,
@@ -109,15 +110,6 @@ function Drawing({ points, place, levels, labels, alarmed, picked, at, id, axis,
       d=${part_columns(points, i, stack)} />`)}`;
 }
 
-/** Moves with the arrow keys, Home and End. */
-function moved(key, at, last) {
-  if (key === "ArrowRight") return Math.min(last, at + 1);
-  if (key === "ArrowLeft") return at < 0 ? last : Math.max(0, at - 1);
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  return null;
-}
-
 /** Keys and pointer; dragging from one run to another picks both. */
 function use_gestures({ points, place, text_of, onopen, onpick }) {
   const [at, set_at] = useState(-1);
@@ -127,7 +119,8 @@ function use_gestures({ points, place, text_of, onopen, onpick }) {
   const on_key = (event) => {
     if (event.key === "Enter" && at >= 0) onopen(points[at]);
     if (event.key === " " && at >= 0) onpick([points[at].run]);
-    const next = moved(event.key, at, points.length - 1);
+    const start = at < 0 && event.key === "ArrowLeft" ? points.length : at; // first the newest
+    const next = moved(event.key, start, points.length);
     if (next === null && event.key !== " ") return;
     event.preventDefault();
     if (next === null) return;

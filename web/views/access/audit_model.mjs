@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries of the audit log in words.
+import { decoded } from "../../base/address.mjs";
 import { plural } from "../../base/format.mjs";
 import { short_name } from "../../base/session.mjs";
 import { outcome_of } from "./access_model.mjs";
@@ -60,14 +61,6 @@ const WORDS = {
   "DELETE /api/v1/baselines/{baseline}": ["unset baseline {baseline}", "unset baseline {baseline}"],
   "PATCH /api/v1/alerts/{alert}": ["update alert {alert}", "updated alert {alert}"],
 };
-
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
 
 /** The parts of an entry's object: "/path (run r_x)" has both, others only one. */
 function halves(object) {

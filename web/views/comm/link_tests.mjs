@@ -7,7 +7,7 @@ import { Scatter } from "../../charts/scatter.mjs";
 import { Topology } from "../../charts/topology.mjs";
 import { Card, ExportLinks, Lead } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
-import { RankTable } from "../run/rank_table.mjs";
+import { RunTableCard } from "../run/rank_table.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, links_lead, matrix_of,
   own_of, ports_note, share_sentences, topology_sentence, without_sentence }
@@ -89,13 +89,6 @@ const COMMUNICATORS = {
   ],
 };
 
-function TableCard({ title, note, table, view }) {
-  if (table.rows.length === 0) return null;
-  return html`<${Card} title=${title} note=${note} flush=${true}
-      actions=${html`<${ExportLinks} links=${table.links} />`}>
-    <${RankTable} frame=${table.frame} view=${view} /><//>`;
-}
-
 const point_of = (row) => ({ ...row, name: row.kind,
   where: row.process_group ? `group ${row.process_group}` : "",
   median_ns: row.transfer_median_ns ?? row.median_ns });
@@ -172,15 +165,15 @@ export function LinksLead({ links }) {
 /** The tables behind that, and all else that is known about the links. */
 export function LinkDetails({ links }) {
   const { tests, topology, ports, records, communicators } = links;
-  return html`<${TableCard} title="Results of link tests" table=${tests} view=${TESTS}
+  return html`<${RunTableCard} title="Results of link tests" table=${tests} view=${TESTS}
       note=${`${count(tests.rows.length)} measured`} />
     ${topology.rows.length > 0 && html`<${Card} title="Topology of a host"
         note="nvidia-smi topo -m" actions=${html`<${ExportLinks} links=${topology.links} />`}>
       <${Connections} rows=${topology.rows} /><//>`}
-    <${TableCard} title="Network ports" table=${ports} view=${PORTS}
+    <${RunTableCard} title="Network ports" table=${ports} view=${PORTS}
       note=${ports_note(ports.rows)} />
-    <${TableCard} title="Operations that NCCL recorded" table=${records} view=${RECORDS}
+    <${RunTableCard} title="Operations that NCCL recorded" table=${records} view=${RECORDS}
       note="by NCCL Inspector, over all ranks in its files" />
-    <${TableCard} title="Communicators" table=${communicators} view=${COMMUNICATORS}
+    <${RunTableCard} title="Communicators" table=${communicators} view=${COMMUNICATORS}
       note=${communicators_note(communicators.rows)} />`;
 }

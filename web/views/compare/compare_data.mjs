@@ -18,7 +18,7 @@ const params_of = ({ base, cand, per, rank }) => ({ base, cand,
   per: per === DEFAULTS.per ? null : per, rank: rank === DEFAULTS.rank ? null : rank });
 
 /** The address below /api/v1 of a comparison's reply. */
-export function compare_api(query, table = "", more = {}) {
+function compare_api(query, table = "", more = {}) {
   return address(`/compare${table && `/${table}`}`, { ...params_of(query), ...more });
 }
 

@@ -21,7 +21,7 @@ export function parity_sums(rows) {
 export const has_ledger = (rows) => rows.some(({ software_ns }) => software_ns !== null);
 
 /** "aten::mm", else its kernel; the row of all others says so. */
-export const parity_name = ({ op, waterfall, base_kernel }) =>
+const parity_name = ({ op, waterfall, base_kernel }) =>
   op ?? (waterfall === null ? "All other operators" : base_kernel ?? "a kernel of the candidate");
 
 /** "141×512, 512×512 · BFloat16", or "". */

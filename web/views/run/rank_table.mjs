@@ -117,3 +117,15 @@ export function RankTableCard({ run, name, rank, title, note, view, params: own 
       : html`<${RankTable} frame=${frame} view=${ranged ? ranged_view(view) : view} run=${run}
           rank=${rank} said=${said} />`)}<//><//>`;
 }
+
+/**
+ * A table of the run in a card; nothing without rows.
+ * @param {{title: string, note?: string, view: TableView,
+ *          table: ReturnType<typeof import("./run_table.mjs").use_table>}} props
+ */
+export function RunTableCard({ title, note, table, view }) {
+  if (table.rows.length === 0) return null;
+  return html`<${Card} title=${title} note=${note} flush=${true}
+      actions=${html`<${ExportLinks} links=${table.links} />`}>
+    <${RankTable} frame=${table.frame} view=${view} /><//>`;
+}

@@ -2,15 +2,13 @@
 // What monitors recorded of the GPUs: power, clock, temperature and the rest over time.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { number } from "../../base/format.mjs";
+import { seconds } from "../../base/format.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, ExportLinks, Lead } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { MONITOR_METRICS, gpu_series, monitor_text } from "./monitor_model.mjs";
 import { chosen_of, known_of } from "./training_model.mjs";
-
-const seconds = (ns) => `${number(ns / 1e9)} s`;
 
 const VIEW = {
   id: "monitors",

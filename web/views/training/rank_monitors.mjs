@@ -2,7 +2,7 @@
 // What monitors recorded of each rank's GPU, on the time of the rank's trace.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { number } from "../../base/format.mjs";
+import { number, seconds } from "../../base/format.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
@@ -11,7 +11,6 @@ import { RankTable } from "../run/rank_table.mjs";
 import { MONITOR_METRICS, busy_lane, joined_text, rank_series } from "./monitor_model.mjs";
 import { chosen_of, known_of } from "./training_model.mjs";
 
-const seconds = (ns) => `${number(ns / 1e9)} s`;
 const milliseconds = (ns) => `${number(ns / 1e6)} ms`;
 
 const VIEW = {

@@ -9,7 +9,7 @@ import { Card, Empty, ExportLinks, Loaded, Loading } from "../../widgets/widgets
 import { Pick } from "../../widgets/pick.mjs";
 import { COMPUTED, LogFigures } from "../run/log_figures.mjs";
 import { main_log } from "../run/log_model.mjs";
-import { RankTable } from "../run/rank_table.mjs";
+import { RankTable, RunTableCard } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { Hang } from "./hang.mjs";
@@ -165,13 +165,6 @@ function Phases({ table }) {
     <${RankTable} frame=${frame} view=${PHASES} /><//>`;
 }
 
-function TableCard({ title, note, table, view }) {
-  if (table.rows.length === 0) return null;
-  return html`<${Card} title=${title} note=${note} flush=${true}
-      actions=${html`<${ExportLinks} links=${table.links} />`}>
-    <${RankTable} frame=${table.frame} view=${view} /><//>`;
-}
-
 const NoLog = () => html`<${Empty} title="No training log yet">
   <p>Upload the log of the job to this run to see its loss and speed over steps, and what slowed it
     down: <code>curl -F run=NAME -F trace=@train.log HOST/upload</code>.
@@ -220,15 +213,15 @@ function Content({ run, summary }) {
       <${Monitors} monitors=${monitors} series=${series}
         leads=${!log && !has_steps && verdict.rows.length === 0} />
       <${Phases} table=${phases} />
-      <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
+      <${RunTableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />
-      <${TableCard} title="Events" table=${ordered} view=${EVENTS}
+      <${RunTableCard} title="Events" table=${ordered} view=${EVENTS}
         note="what the log says between steps" />
-      <${TableCard} title="Logs" table=${logs} view=${LOGS}
+      <${RunTableCard} title="Logs" table=${logs} view=${LOGS}
         note="medians over the steady steps" />
-      <${TableCard} title="Results" table=${results} view=${RESULTS}
+      <${RunTableCard} title="Results" table=${results} view=${RESULTS}
         note="reached by the job, from the run's files" />
-      <${TableCard} title="Settings" table=${settings} view=${SETTINGS}
+      <${RunTableCard} title="Settings" table=${settings} view=${SETTINGS}
         note="of the job, from the run's files" />`;
   }}<//>`;
 }

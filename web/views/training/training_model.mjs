@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import { count, number, plural, sentence, time_like, time_text } from
+import { count, number, plural, seconds, sentence, time_like, time_text } from
   "../../base/format.mjs";
 import { loss_digits } from "../run/log_model.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
-
-const seconds = (ns) => `${number(ns / 1e9)} s`;
 
 /** Figures over steps, in the order of the choice. */
 export const METRICS = [

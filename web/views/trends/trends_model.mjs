@@ -147,7 +147,7 @@ const ENOUGH_RUNS = 8; // on either side: a change of level would have been foun
  * "39.6 % faster since @6, too few runs to call it a change of level": one step between neighbors
  * on one hardware that dwarfs all others, before there are enough runs to be sure. "" without one.
  */
-export function unconfirmed(all, series) {
+function unconfirmed(all, series) {
   const points = like_last(all);
   const steps = points.slice(1)
     .map((point, i) => ({ point, at: i + 1, times: point.value / points[i].value }))
