@@ -124,6 +124,31 @@ static inline void hand_kernel(struct hand *hand, const char *name, int64_t stre
                                        .dur_ns = dur_ns});
 }
 
+// On the first thread of a process.
+static inline void hand_host(struct hand *hand, enum event_kind kind, const char *name,
+                             int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = kind,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .pid = 1,
+                                       .row = 1});
+}
+
+// A call of the runtime there.
+static inline void hand_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
+                             int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = correlation});
+}
+
 static inline void hand_member(struct hand *hand, const char *key, const char *json)
 {
     assert_true(kineto_members_keep(&hand->members, str_of(key), str_of(json), &hand->err));

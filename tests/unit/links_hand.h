@@ -6,6 +6,7 @@
 #include "ingest/evidence/evidence.h"
 #include "ingest/source/format.h"
 #include "ingest/source/source.h"
+#include "tests/unit/near.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -52,12 +53,6 @@ static inline void assert_text(struct str text, const char *expected)
 {
     if (!str_equal(text, str_of(expected)))
         fail_msg("\"%.*s\", expected \"%s\"", (int)text.len, text.at, expected);
-}
-
-static inline void assert_near(double number, double expected, double off)
-{
-    if (!(fabs(number - expected) <= off))
-        fail_msg("%g, expected %g", number, expected);
 }
 
 static inline size_t links_hand_count(const struct links_hand *hand, enum link_part part)

@@ -46,13 +46,7 @@ static struct hand_event all_reduce(const char *group, int64_t ranks, int64_t be
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = "cudaLaunchKernelExC",
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = 5,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
+    hand_call(hand, "cudaLaunchKernelExC", begin_ns, 5, correlation);
 }
 
 // --- what a collective moves --------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "analysis/comm/link_reference.h"
 #include "ingest/links/link_settle.h"
 #include "ingest/source/source.h"
+#include "tests/unit/near.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -76,12 +77,6 @@ static struct link_expected find(const struct tests *tests, enum collective_kind
 {
     return link_reference_find(&tests->reference,
                                &(struct link_query){.kind = kind, .bytes = bytes, .ranks = ranks});
-}
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("%g, expected %g", found, expected);
 }
 
 // 10 us and 100 GB/s of algorithm bandwidth.

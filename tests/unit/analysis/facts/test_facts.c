@@ -132,26 +132,9 @@ static void copies_are_of_the_device_that_has_all_other_work(void **state)
     }
 }
 
-static void add_launch(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
-                       int64_t correlation)
-{
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
-}
-
 static void add_op(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
+    hand_host(hand, EVENT_CPU_OP, name, begin_ns, dur_ns);
 }
 
 static void add_launched(struct hand *hand, int64_t begin_ns, int64_t correlation)
@@ -169,10 +152,10 @@ static void of_several_launches_the_last_in_the_file_counts(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    add_launch(&hand, "late", 500, 5, 9);
-    add_launch(&hand, "cudaLaunchKernel", 100, 5, 9);
-    add_launch(&hand, "cudaLaunchKernel", 200, 5, 77);   // has no device event
-    add_launch(&hand, "cudaLaunchHostFunc", 220, 5, 78); // cannot have one
+    hand_call(&hand, "late", 500, 5, 9);
+    hand_call(&hand, "cudaLaunchKernel", 100, 5, 9);
+    hand_call(&hand, "cudaLaunchKernel", 200, 5, 77);   // has no device event
+    hand_call(&hand, "cudaLaunchHostFunc", 220, 5, 78); // cannot have one
     add_launched(&hand, 1000, 9);
     add_launched(&hand, 2000, 9);
     add_launched(&hand, 3000, 0);
@@ -203,11 +186,11 @@ static void a_launch_belongs_to_the_innermost_operator_around_it(void **state)
     add_op(&hand, "outer", 0, 1000);
     add_op(&hand, "inner", 100, 100);
     add_op(&hand, "same begin", 300, 50); // starts with the launch, listed after it
-    add_launch(&hand, "l", 110, 20, 1);
-    add_launch(&hand, "l", 190, 20, 2); // sticks out of inner
-    add_launch(&hand, "l", 300, 20, 3);
-    add_launch(&hand, "l", 900, 200, 4); // sticks out of outer
-    add_launch(&hand, "l", 1200, 20, 5);
+    hand_call(&hand, "l", 110, 20, 1);
+    hand_call(&hand, "l", 190, 20, 2); // sticks out of inner
+    hand_call(&hand, "l", 300, 20, 3);
+    hand_call(&hand, "l", 900, 200, 4); // sticks out of outer
+    hand_call(&hand, "l", 1200, 20, 5);
     for (int i = 1; i <= 5; i++)
         add_launched(&hand, 5000 + 100 * i, i);
     hand_facts(&hand);
@@ -252,7 +235,7 @@ static void operators_that_cross_each_other_are_searched_as_defined(void **state
         add_op(&hand, name, (int64_t)(random >> 33) % 2000,
                (int64_t)(random >> 13) % (i % 8 ? 12 : 200));
         random = random * 6364136223846793005u + 1442695040888963407u;
-        add_launch(&hand, "l", (int64_t)(random >> 33) % 2200, (int64_t)(random >> 13) % 20, i);
+        hand_call(&hand, "l", (int64_t)(random >> 33) % 2200, (int64_t)(random >> 13) % 20, i);
         add_launched(&hand, 10000 + i, i);
     }
     hand_facts(&hand);
@@ -311,9 +294,9 @@ static void a_gap_is_the_hosts_when_the_next_launch_returned_within_it(void **st
     add_launched(&hand, 0, 1);   // [0,10)
     add_launched(&hand, 100, 2); // launch returned at 30, inside the gap [10,100)
     add_launched(&hand, 200, 3); // launch returned at 10, long before the gap [110,200)
-    add_launch(&hand, "l", -50, 5, 1);
-    add_launch(&hand, "l", 20, 10, 2);
-    add_launch(&hand, "l", 5, 5, 3);
+    hand_call(&hand, "l", -50, 5, 1);
+    hand_call(&hand, "l", 20, 10, 2);
+    hand_call(&hand, "l", 5, 5, 3);
     hand_facts(&hand);
     assert_int_equal(hand.facts.whole.bar_ns[BAR_IDLE_HOST_WAIT], 90);
     assert_int_equal(hand.facts.whole.bar_ns[BAR_IDLE_OTHER], 90);
@@ -389,7 +372,7 @@ static void past_its_budget_an_analysis_fails_and_frees_everything(void **state)
     struct hand hand;
     hand_begin(&hand);
     for (int i = 1; i <= 3000; i++) {
-        add_launch(&hand, "l", i, 1, i);
+        hand_call(&hand, "l", i, 1, i);
         add_launched(&hand, 100 * i, i);
     }
     hand_seal(&hand);

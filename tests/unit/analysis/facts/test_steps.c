@@ -9,12 +9,7 @@
 
 static void add_mark(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
+    hand_host(hand, EVENT_ANNOTATION, name, begin_ns, dur_ns);
 }
 
 // A kernel or copy on a stream, launched at launch_ns on thread 2.

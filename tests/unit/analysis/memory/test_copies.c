@@ -25,25 +25,13 @@ static void add_copy(struct hand *hand, struct copy copy)
                                        .correlation = copy.correlation});
 }
 
-static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
-                     int64_t correlation)
-{
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = name,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .correlation = correlation});
-}
-
 // A copy of 10 us at begin_ns whose call started 5 us earlier and lasts call_ns.
 static void add_pair(struct hand *hand, const char *name, const char *call, int64_t begin_ns,
                      int64_t call_ns)
 {
     next_correlation++;
     add_copy(hand, (struct copy){name, begin_ns, 10 * US, 1000, next_correlation});
-    add_call(hand, call, begin_ns - 5 * US, call_ns, next_correlation);
+    hand_call(hand, call, begin_ns - 5 * US, call_ns, next_correlation);
 }
 
 // The row of a kind; -1 if there is none. wait: 1, 0, or -1 for unknown.
@@ -262,7 +250,7 @@ static void sums_that_do_not_fit_are_empty(void **state)
         int64_t begin_ns = 20 * US * i;
         add_copy(&hand, (struct copy){"Memcpy HtoD (Pageable -> Device)", begin_ns, US,
                                       INT64_MAX / 2, 1 + i});
-        add_call(&hand, "cudaMemcpyAsync", begin_ns - US, TRACE_MAX_NS * 2 - 100, 1 + i);
+        hand_call(&hand, "cudaMemcpyAsync", begin_ns - US, TRACE_MAX_NS * 2 - 100, 1 + i);
     }
     hand_analyze(&hand);
     int row = find_row(&hand, "HtoD", "pageable", 1);

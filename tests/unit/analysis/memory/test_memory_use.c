@@ -2,6 +2,7 @@
 // Memory by device: curve, peak, what was live at the peak, leak; by hand and at random.
 #include "analysis/memory/memory_curve.h"
 #include "tests/unit/hand_trace.h"
+#include "tests/unit/near.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -30,24 +31,13 @@ static void allocate(struct hand *hand, struct change change)
                                        .device_type = 1});
 }
 
-static void add_host(struct hand *hand, enum event_kind kind, const char *name, int64_t begin_ns,
-                     int64_t dur_ns)
-{
-    hand_add(hand, (struct hand_event){.kind = kind,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
-}
-
 // A marked step of 1 ms on the host whose kernel runs half a millisecond later.
 static void add_step(struct hand *hand, int number)
 {
     char name[32];
     int64_t begin_ns = number * MS;
     snprintf(name, sizeof name, "ProfilerStep#%d", number);
-    add_host(hand, EVENT_ANNOTATION, name, begin_ns, MS);
+    hand_host(hand, EVENT_ANNOTATION, name, begin_ns, MS);
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
                                        .name = "cudaLaunchKernel",
                                        .begin_ns = begin_ns + 10 * US,
@@ -73,12 +63,6 @@ static int64_t sum_of(const struct hand *hand, const char *table, const char *co
     return sum;
 }
 
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
-
 static bool is_null(const struct hand *hand, const char *table, size_t row, const char *column)
 {
     return hand_cell(hand, table, row, column)->null;
@@ -91,8 +75,8 @@ static void peak_and_what_held_it_are_found(void **state)
     hand_begin(&hand);
     hand_member(&hand, "deviceProperties", "[{\"id\": 0, \"totalGlobalMem\": 80000}]");
     add_step(&hand, 0);
-    add_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
-    add_host(&hand, EVENT_CPU_OP, "aten::empty", 110 * US, 20 * US);
+    hand_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
+    hand_host(&hand, EVENT_CPU_OP, "aten::empty", 110 * US, 20 * US);
     allocate(&hand,
              (struct change){120 * US, 1, 400, 1400, 4000}); // in empty; 1,000 were there before
     allocate(&hand, (struct change){150 * US, 2, 300, 1700, 4000}); // in mm
@@ -134,11 +118,11 @@ static void the_module_of_the_peak_is_named(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_step(&hand, 0);
-    add_host(&hand, EVENT_PYTHON, "nn.Module: Net_0", 90 * US, 300 * US);
-    add_host(&hand, EVENT_PYTHON, "nn.Module: Linear_1", 95 * US, 200 * US);
-    add_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
+    hand_host(&hand, EVENT_PYTHON, "nn.Module: Net_0", 90 * US, 300 * US);
+    hand_host(&hand, EVENT_PYTHON, "nn.Module: Linear_1", 95 * US, 200 * US);
+    hand_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
     allocate(&hand, (struct change){120 * US, 1, 400, 400, 1000});
-    add_host(&hand, EVENT_CPU_OP, "aten::mm", 300 * US, 10 * US);
+    hand_host(&hand, EVENT_CPU_OP, "aten::mm", 300 * US, 10 * US);
     allocate(&hand, (struct change){305 * US, 2, 10, 410, 1000}); // after the inner module
     hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_op"), "aten::mm");

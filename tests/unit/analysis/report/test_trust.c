@@ -5,13 +5,7 @@
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = "cudaLaunchKernel",
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = 5,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
+    hand_call(hand, "cudaLaunchKernel", begin_ns, 5, correlation);
 }
 
 static void add_kernel(struct hand *hand, int64_t stream, int64_t begin_ns, int64_t dur_ns,
@@ -166,12 +160,7 @@ static void options_that_slow_the_host_are_reported(void **state)
 
 static void add_mark(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_ANNOTATION,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
+    hand_host(hand, EVENT_ANNOTATION, name, begin_ns, dur_ns);
 }
 
 static void time_outside_of_steps_has_a_line(void **state)

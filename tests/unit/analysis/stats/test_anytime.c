@@ -11,15 +11,10 @@
 #include <math.h>
 
 #include "analysis/stats/anytime.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
 
 #define SIDE(list) ((struct samples){list, sizeof(list) / sizeof *(list)})
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
 
 // CASES.md: squares 4, pull 1, shrunk 1/11: the ratio is sqrt(1/11) (9/11)^-1.5 = 11/27. The
 // mixture is above with the probability that Student's t with 3 degrees is below sqrt(2/3).

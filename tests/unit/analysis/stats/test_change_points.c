@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/stats/change_points.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
 
 #define MOST 8
@@ -33,12 +34,6 @@ static struct found find(const double *values, size_t count)
         found.points[i] = points[i];
     arena_free(&arena);
     return found;
-}
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
 }
 
 static void a_step_is_found_where_it_is(void **state)

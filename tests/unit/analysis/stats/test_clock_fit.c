@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analysis/stats/clock_fit.h"
+#include "tests/unit/near.h"
 
 #include <math.h>
 
@@ -26,12 +27,6 @@ static void fill(struct clock_point *points, size_t count, double noise_ns, uint
 {
     for (size_t i = 0; i < count; i++)
         points[i] = (struct clock_point){(double)i * S / 4, noise_ns * chance(&seed)};
-}
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %g, expected %g within %g", found, expected, apart);
 }
 
 // At most one in a thousand of 6,000 series of up to 20 us.

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "analysis/stats/equivalence.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
 
 #define SIDE(list) ((struct samples){list, sizeof(list) / sizeof *(list)})
@@ -21,12 +22,6 @@ static double bound_of(struct samples a, struct samples b, double alpha)
     if (!equivalence_bound(a, b, alpha, &bound, &err))
         fail_msg("%s", err.msg);
     return bound;
-}
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
 }
 
 // Six deals. Differences of means: of one run each 0, 2, -1 and 1, of both 1 - 0.5 = 0.5.

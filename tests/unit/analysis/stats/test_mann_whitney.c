@@ -10,15 +10,10 @@
 #include <math.h>
 
 #include "analysis/stats/mann_whitney.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
 
 #define SIDE(list) ((struct samples){list, sizeof(list) / sizeof *(list)})
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
 
 static double p_of(struct samples a, struct samples b)
 {

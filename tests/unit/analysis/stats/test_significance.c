@@ -11,13 +11,8 @@
 #include <string.h>
 
 #include "analysis/stats/significance.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
 
 // Benjamini and Hochberg 1995, section 4: thrombolysis, 15 p-values, of which 4 are rejected at 5
 // %.

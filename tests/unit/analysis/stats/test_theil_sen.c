@@ -10,12 +10,7 @@
 #include <math.h>
 
 #include "analysis/stats/theil_sen.h"
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
+#include "tests/unit/near.h"
 
 static uint64_t next_random(uint64_t *state)
 {

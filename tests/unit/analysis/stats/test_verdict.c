@@ -11,18 +11,13 @@
 #include <string.h>
 
 #include "analysis/stats/verdict.h"
+#include "tests/unit/near.h"
 #include "tests/unit/noise.h"
 
 #define SIDE(list) ((struct samples){list, sizeof(list) / sizeof *(list)})
 
 static const struct samples none = {NULL, 0};
 static const struct verdict_history nothing = {0};
-
-static void assert_near(double found, double expected, double apart)
-{
-    if (!(fabs(found - expected) <= apart))
-        fail_msg("found %.17g, expected %.17g", found, expected);
-}
 
 static struct judgement judge(struct samples base, struct samples cand, struct samples history)
 {

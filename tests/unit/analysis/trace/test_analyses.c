@@ -9,23 +9,12 @@
 
 static void add_launch(struct hand *hand, const char *name, int64_t begin_ns, int64_t correlation)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = 5,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
+    hand_call(hand, name, begin_ns, 5, correlation);
 }
 
 static void add_op(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
+    hand_host(hand, EVENT_CPU_OP, name, begin_ns, dur_ns);
 }
 
 static void add_kernel(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,

@@ -20,13 +20,7 @@ static void add_kernel(struct hand *hand, int64_t stream, int64_t begin_ns, int6
 static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t end_ns,
                      int64_t correlation)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = end_ns - begin_ns,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
+    hand_call(hand, name, begin_ns, end_ns - begin_ns, correlation);
 }
 
 static size_t find_stream(const struct hand *hand, const char *table, const char *stream,

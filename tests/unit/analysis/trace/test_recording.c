@@ -5,13 +5,7 @@
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
-                                       .name = "cudaLaunchKernel",
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = 5,
-                                       .pid = 1,
-                                       .row = 1,
-                                       .correlation = correlation});
+    hand_call(hand, "cudaLaunchKernel", begin_ns, 5, correlation);
 }
 
 static void add_op(struct hand *hand, int64_t begin_ns, const char *dims)

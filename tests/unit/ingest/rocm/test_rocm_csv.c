@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/ingest.h"
-#include "ingest/source/source.h"
+#include "tests/unit/rocm_hand.h"
 
 #define KERNELS                                                                      \
     "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Kernel_Name\","              \
@@ -22,24 +21,6 @@
 #define COPIES                                                                      \
     "Kind,Direction,Stream_Id,Source_Agent_Id,Destination_Agent_Id,Correlation_Id," \
     "Start_Timestamp,End_Timestamp\n"
-
-static struct budget budget;
-
-static struct trace *read_text(struct str text, struct err *err)
-{
-    *err = (struct err){0};
-    struct source *source = source_mem_open(text.at, text.len, 0, err);
-    return ingest_source(source, &budget, NULL, err);
-}
-
-static struct trace *read_good(struct str text)
-{
-    struct err err;
-    struct trace *trace = read_text(text, &err);
-    if (!trace)
-        fail_msg("%s", err.msg);
-    return trace;
-}
 
 static void assert_refused(struct str text, const char *part)
 {

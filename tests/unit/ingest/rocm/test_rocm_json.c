@@ -8,8 +8,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/ingest.h"
-#include "ingest/source/source.h"
+#include "tests/unit/rocm_hand.h"
 
 #define PROCESS(pid, records) PROCESS_WITH(pid, "", records)
 #define PROCESS_WITH(pid, counted, records)                                                     \
@@ -46,24 +45,6 @@
 #define RECORD(kind, correlation, rest)                                                     \
     "{\"kind\":" kind ",\"operation\":0,\"correlation_id\":{\"internal\":" correlation "}," \
     "\"start_timestamp\":10,\"end_timestamp\":20,\"thread_id\":8" rest "}"
-
-static struct budget budget;
-
-static struct trace *read_text(struct str text, struct err *err)
-{
-    *err = (struct err){0};
-    struct source *source = source_mem_open(text.at, text.len, 0, err);
-    return ingest_source(source, &budget, NULL, err);
-}
-
-static struct trace *read_good(struct str text)
-{
-    struct err err;
-    struct trace *trace = read_text(text, &err);
-    if (!trace)
-        fail_msg("%s", err.msg);
-    return trace;
-}
 
 static uint32_t event_of(const struct trace *trace, enum event_kind kind)
 {

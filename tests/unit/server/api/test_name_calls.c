@@ -114,12 +114,7 @@ static void launch(struct hand *hand, int64_t begin_ns, int64_t correlation, int
 
 static void op(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
-                                       .name = name,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .pid = 1,
-                                       .row = 1});
+    hand_host(hand, EVENT_CPU_OP, name, begin_ns, dur_ns);
 }
 
 static void an_operator_has_what_its_outermost_calls_launched(void **state)
