@@ -215,6 +215,14 @@ void buf_json(struct buf *buf, struct str text)
     buf_putc(buf, '"');
 }
 
+void buf_json_or_null(struct buf *buf, const char *text)
+{
+    if (text)
+        buf_json(buf, str_of(text));
+    else
+        buf_puts(buf, "null");
+}
+
 bool buf_ok(const struct buf *buf, struct err *err)
 {
     return buf->failed ? err_set(err, ERR_MEMORY, "out of memory building an answer") : true;

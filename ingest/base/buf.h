@@ -31,6 +31,7 @@ void buf_add_shown(struct buf *buf, struct str raw);
 
 // A quoted JSON string; the text must be UTF-8 (other bytes become U+FFFD).
 void buf_json(struct buf *buf, struct str text);
+void buf_json_or_null(struct buf *buf, const char *text); // null for NULL
 
 // False with ERR_LIMIT if any addition ran out of memory.
 MUST_CHECK bool buf_ok(const struct buf *buf, struct err *err);

@@ -103,10 +103,7 @@ static void put_changes(struct str changes, struct buf *out)
         buf_printf(out, "%s{\"change\":", comma);
         buf_json(out, line);
         buf_puts(out, ",\"title\":");
-        if (ready)
-            buf_json(out, str_of(ready->title));
-        else
-            buf_puts(out, "null");
+        buf_json_or_null(out, ready ? ready->title : NULL);
         buf_putc(out, '}');
         changes = (struct str){changes.at + taken, changes.len - taken};
     }

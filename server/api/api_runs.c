@@ -175,10 +175,7 @@ static bool reply_json(struct request *request, struct response *response,
         &(struct export_end){.total = list->total, .total_is_least = list->total_is_least}, out);
     buf_puts(out, ",\"next_cursor\":");
     table_cursor_write(&table->query, next, cursor);
-    if (list->count && next < list->total)
-        buf_json(out, str_of(cursor));
-    else
-        buf_puts(out, "null");
+    buf_json_or_null(out, list->count && next < list->total ? cursor : NULL);
     buf_putc(out, '}');
     return api_finish_json(request, response, "runs", err);
 }

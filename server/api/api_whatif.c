@@ -479,10 +479,7 @@ static bool ask_all(struct asking *asking, struct err *err)
 static void put_text(struct buf *out, const char *name, const char *text)
 {
     buf_printf(out, ",\"%s\":", name);
-    if (text)
-        buf_json(out, str_of(text));
-    else
-        buf_puts(out, "null");
+    buf_json_or_null(out, text);
 }
 
 static void put_path(struct buf *out, const struct path_sums *path)

@@ -82,10 +82,7 @@ static void put_shape(struct buf *out, const struct launch_shape *shape)
 static void put_rate(struct buf *out, const char *name, double gbps)
 {
     put_member(out, name);
-    if (isfinite(gbps))
-        buf_f64(out, gbps);
-    else
-        buf_puts(out, "null");
+    buf_f64(out, gbps);
 }
 
 static void put_bytes(struct buf *out, int64_t bytes, int64_t dur_ns, double bus_factor)

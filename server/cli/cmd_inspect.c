@@ -99,10 +99,7 @@ static void print_text(const struct inspected *file)
 static void put_text(struct buf *out, const char *key, const char *text)
 {
     buf_printf(out, ",\"%s\":", key);
-    if (text)
-        buf_json(out, str_of(text));
-    else
-        buf_puts(out, "null");
+    buf_json_or_null(out, text);
 }
 
 static void put_open(struct buf *out, const struct inspected *seen)

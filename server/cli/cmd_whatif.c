@@ -177,15 +177,6 @@ static void print_path(const struct path_sums *path, const struct whatif_answer 
 
 // --- JSON ---------------------------------------------------------------------------------------
 
-static void put_refusal(struct buf *out, const char *refused)
-{
-    buf_puts(out, "\"refused\":");
-    if (refused)
-        buf_json(out, str_of(refused));
-    else
-        buf_puts(out, "null");
-}
-
 static void put_path(struct buf *out, const struct path_sums *path)
 {
     buf_puts(out, "\"critical_path_ns\":{");
@@ -210,7 +201,8 @@ static void put_head(struct buf *out, const struct whatif_rank *rank,
                base->violated);
     if (!base->refused && path)
         put_path(out, path);
-    put_refusal(out, base->refused);
+    buf_puts(out, "\"refused\":");
+    buf_json_or_null(out, base->refused);
     buf_puts(out, ",\"answers\":[");
 }
 

@@ -214,10 +214,7 @@ static bool reply_json(struct request *request, struct response *response,
     if (!side_json(request, &compared->sides[0], &comparison->sides[0], out, err))
         return false;
     buf_puts(out, ",\"note\":");
-    if (compared->base_note)
-        buf_json(out, str_of(compared->base_note));
-    else
-        buf_puts(out, "null");
+    buf_json_or_null(out, compared->base_note);
     buf_puts(out, "},\"candidates\":[");
     for (size_t i = 1; i < compared->side_count; i++) {
         buf_puts(out, i > 1 ? "," : "");

@@ -135,10 +135,7 @@ static enum gate gate_of(enum anytime_result result)
 static void number_json(const char *name, double value, struct buf *out)
 {
     buf_printf(out, ",\"%s\":", name);
-    if (isfinite(value))
-        buf_f64(out, value);
-    else
-        buf_puts(out, "null");
+    buf_f64(out, value);
 }
 
 void gate_judgement_json(const struct judgement *judgement, struct buf *out)

@@ -183,14 +183,6 @@ static void put_markdown(const struct gate_request *gate, const struct gate_answ
     buf_puts(out, ")\n");
 }
 
-static void number_or_null(double number, struct buf *out)
-{
-    if (isfinite(number))
-        buf_f64(out, number);
-    else
-        buf_puts(out, "null");
-}
-
 // metric: NULL: step times are judged.
 static void put_metric(const struct gate_metric *metric, struct buf *out)
 {
@@ -201,9 +193,9 @@ static void put_metric(const struct gate_metric *metric, struct buf *out)
     buf_printf(out,
                ",\"metric\":{\"name\":\"%s\",\"unit\":\"%s\",\"base\":", metric->figure->metric,
                metric->figure->unit);
-    number_or_null(metric->medians[0], out);
+    buf_f64(out, metric->medians[0]);
     buf_puts(out, ",\"cand\":");
-    number_or_null(metric->medians[1], out);
+    buf_f64(out, metric->medians[1]);
     buf_putc(out, '}');
 }
 
@@ -255,10 +247,7 @@ static bool notify(const struct request *request, const struct gate_request *gat
     buf_printf(&text, "Gate: %s\n", word);
     put_text(answer, STR(""), &text);
     buf_printf(&data, "{\"result\":\"%s\",\"metric\":", word);
-    if (gate->figure)
-        buf_json(&data, str_of(gate->figure->metric));
-    else
-        buf_puts(&data, "null");
+    buf_json_or_null(&data, gate->figure ? gate->figure->metric : NULL);
     buf_puts(&data, ",\"base\":\"");
     put_ids(&gate->compared.sides[0], &data);
     buf_puts(&data, "\",\"cand\":\"");

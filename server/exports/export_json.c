@@ -81,10 +81,7 @@ static void tail(const struct export_view *view, const struct export_end *end, s
     buf_puts(out, "],");
     export_json_total(end, out);
     buf_puts(out, ",\"next_cursor\":");
-    if (end->next)
-        buf_json(out, str_of(end->next));
-    else
-        buf_puts(out, "null");
+    buf_json_or_null(out, end->next);
     buf_puts(out, ",\"columns\":[");
     json_columns(view, out);
     buf_puts(out, "]}\n");
