@@ -22,9 +22,10 @@ struct builder {
     size_t kernel_count, only_count[SIDES];
 };
 
-static struct fall_node *last(struct fall *fall, enum level level)
+static struct fall_node *last_shape(struct fall *fall)
 {
-    return &fall->levels[level].at[fall->levels[level].count - 1];
+    const struct fall_level *shapes = &fall->levels[LEVEL_SHAPE];
+    return &shapes->at[shapes->count - 1];
 }
 
 // Adds a node below the last one of the level above, or below its bar.
@@ -162,7 +163,7 @@ static void build_shape(struct builder *builder, struct leaf **at, size_t count,
 {
     struct fall *fall = builder->fall;
     open_rows(fall, at[0], before);
-    last(fall, LEVEL_SHAPE)->shape = common_shape(at, count);
+    last_shape(fall)->shape = common_shape(at, count);
     size_t known = fall->levels[LEVEL_KERNEL].count;
     gather_kernels(builder, at, count);
     pair_kernels(builder, at[0]);
@@ -170,8 +171,8 @@ static void build_shape(struct builder *builder, struct leaf **at, size_t count,
         at[i]->node = builder->kernels[at[i]->node].node;
     for (size_t k = known; k < fall->levels[LEVEL_KERNEL].count; k++) {
         struct fall_node *kernel = &fall->levels[LEVEL_KERNEL].at[k];
-        kernel->op = last(fall, LEVEL_SHAPE)->op;
-        kernel->shape = last(fall, LEVEL_SHAPE)->shape;
+        kernel->op = last_shape(fall)->op;
+        kernel->shape = last_shape(fall)->shape;
     }
 }
 

@@ -89,11 +89,11 @@ void href_add(struct href_text *href, const char *key, struct str value)
     }
 }
 
-void href_add_number(struct href_text *href, const char *key, int64_t value)
+void href_add_rank(struct href_text *href, int64_t rank)
 {
     char text[32];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    href_add(href, key, str_of(text));
+    snprintf(text, sizeof text, "%" PRId64, rank);
+    href_add(href, "rank", str_of(text));
 }
 
 struct href_text href_of_kernel(struct str name)

@@ -30,7 +30,7 @@ struct href_text {
 };
 struct href_text href_to(const char *table);
 void href_add(struct href_text *href, const char *key, struct str value);
-void href_add_number(struct href_text *href, const char *key, int64_t value);
+void href_add_rank(struct href_text *href, int64_t rank);
 
 // "kernels?q=" and a name.
 struct href_text href_of_kernel(struct str name);

@@ -107,7 +107,7 @@ static void read_mainloop(struct str mainloop, struct kernel_decoded *out)
     size_t tuples = 0;
     size_t arch = args.count;
     for (size_t i = 0; i < args.count && arch == args.count; i++) {
-        if (scan_tuple(args.at[i], sizes, 3) == 3 && ++tuples == 2)
+        if (scan_tuple(args.at[i], sizes) == 3 && ++tuples == 2)
             set_tile(out, sizes, 3);
         if (!out->dtype)
             out->dtype =
@@ -133,7 +133,7 @@ static void read_flash3_helper(struct str kernel, struct kernel_decoded *out)
     kernel_args_of(kernel, &args);
     out->op = OP_attention_helper;
     out->dtype = scan_first_float(&args);
-    if (args.count && scan_tuple(args.at[0], sizes, 3) == 2)
+    if (args.count && scan_tuple(args.at[0], sizes) == 2)
         out->head_dim = sizes[1];
     for (size_t i = 0; i < args.count; i++)
         if (is_sm(args.at[i], &version))

@@ -147,7 +147,7 @@ static void read_dispatch(struct str policy, struct kernel_decoded *out)
         set_arch(out, "sm", (struct str){head.at + sm + 2, end - sm - 2});
     kernel_args_of(policy, &args);
     for (size_t i = 0; i < args.count && !out->cluster[0]; i++)
-        if (scan_tuple(args.at[i], cluster, 3) == 3)
+        if (scan_tuple(args.at[i], cluster) == 3)
             memcpy(out->cluster, cluster, sizeof out->cluster);
     if (args.count && !scan_number(args.at[0], &out->stages))
         out->stages = 0;
@@ -189,7 +189,7 @@ static void decode_collective(const struct kernel_text *text, struct kernel_deco
     if (!args.count)
         return;
     read_dispatch(args.at[0], out);
-    if (args.count > 1 && scan_tuple(args.at[1], tile, 3) == 3)
+    if (args.count > 1 && scan_tuple(args.at[1], tile) == 3)
         set_tile(out, tile, 3);
     if (args.count > 2)
         out->dtype = element_of(args.at[2], out);

@@ -198,11 +198,11 @@ enum kernel_type scan_first_float(const struct kernel_args *args)
     return scan_nth_float(args, 0);
 }
 
-size_t scan_tuple(struct str type, int32_t *sizes, size_t max)
+size_t scan_tuple(struct str type, int32_t sizes[3])
 {
     struct kernel_args parts;
     kernel_args_of(type, &parts);
-    if (!kernel_matches(kernel_last_of(kernel_head_of(type)), "tuple") || parts.count > max)
+    if (!kernel_matches(kernel_last_of(kernel_head_of(type)), "tuple") || parts.count > 3)
         return 0;
     for (size_t i = 0; i < parts.count; i++) {
         struct kernel_args constant;

@@ -32,8 +32,8 @@ enum kernel_type scan_nth_float(const struct kernel_args *args, size_t n);
 
 bool type_is_float(enum kernel_type type);
 
-// "cute::tuple<cute::C<64>, cute::C<128>>": its numbers.
-size_t scan_tuple(struct str type, int32_t *sizes, size_t max);
+// "cute::tuple<cute::C<64>, cute::C<128>>": its numbers, at most three.
+size_t scan_tuple(struct str type, int32_t sizes[3]);
 
 // Of "true", "false", "1", "0"; -1 for anything else or without such an argument.
 int scan_bool(const struct kernel_args *args, size_t index);

@@ -82,8 +82,8 @@ static void add_why(const struct run_late *late, struct evidence *evidence)
     int64_t rank = table_cell(late->lateness, late->row, RUN_LATENESS_RANK)->i;
     double share = table_f64(late->lateness, late->row, RUN_LATENESS_REASON_SHARE, 0);
     struct href_text steps = href_to("rank_steps"), timeline = href_to("timeline");
-    href_add_number(&steps, "rank", rank);
-    href_add_number(&timeline, "rank", rank);
+    href_add_rank(&steps, rank);
+    href_add_rank(&timeline, rank);
     if (reason_of(late) && late->count > 1)
         evidence_add(evidence, steps.text,
                      "%s: this explains %.0f %% of the lateness of rank %" PRId64, because_of(late),

@@ -41,12 +41,11 @@ bool run_copy_rank(const struct run *run, size_t rank, const struct report *repo
            copy_rows(run, rank, report, &launches, err);
 }
 
-// Index of the first row of a breakdown with that scope, or its row count.
-static size_t find_scope(const struct table *breakdown, struct str scope)
+// Index of the row of a breakdown over the steady steps, or its row count.
+static size_t find_steady(const struct table *breakdown)
 {
     size_t i = 0;
-    while (i < breakdown->row_count &&
-           !str_equal(table_cell(breakdown, i, BREAKDOWN_SCOPE)->s, scope))
+    while (i < breakdown->row_count && !table_is(breakdown, i, BREAKDOWN_SCOPE, STR("steady")))
         i++;
     return i;
 }
@@ -54,7 +53,7 @@ static size_t find_scope(const struct table *breakdown, struct str scope)
 struct parts run_steady_parts(const struct run *run, size_t rank)
 {
     const struct table *breakdown = run_head(run, rank, "breakdown");
-    size_t index = breakdown ? find_scope(breakdown, STR("steady")) : 0;
+    size_t index = breakdown ? find_steady(breakdown) : 0;
     bool known = breakdown && index < breakdown->row_count;
     return known ? parts_read(breakdown, index, BREAKDOWN_TIMES) : (struct parts){0};
 }
@@ -73,7 +72,7 @@ static bool add_breakdown(const struct run *run, size_t rank, size_t index, cons
 static bool add_steady(const struct run *run, size_t rank, const char *scope, struct err *err)
 {
     const struct table *table = run_head(run, rank, "breakdown");
-    size_t index = table ? find_scope(table, STR("steady")) : 0;
+    size_t index = table ? find_steady(table) : 0;
     return !table || index == table->row_count || add_breakdown(run, rank, index, scope, err);
 }
 

@@ -84,7 +84,7 @@ static bool add_name(struct et *et, uint64_t len)
 {
     struct str name = {et->name, len < NAME_BYTES ? (size_t)len : NAME_BYTES};
     name.len = str_valid_utf8(name);
-    return name_tally_add(&et->names, name, 1, et->err);
+    return name_tally_add(&et->names, name, et->err);
 }
 
 static bool take_field(struct et *et)

@@ -75,7 +75,7 @@ static void take_node(struct graph *graph)
     graph->with_shapes += shapes;
     graph->process_groups += str_find(name, STR("process_group:init")) != SIZE_MAX;
     graph->communication += is_communication(name);
-    if (!buf_ok(&graph->name, &err) || !name_tally_add(&graph->names, name, 1, &err))
+    if (!buf_ok(&graph->name, &err) || !name_tally_add(&graph->names, name, &err))
         json_cursor_fail(&graph->json, &err);
 }
 

@@ -91,14 +91,14 @@ static bool take_line(struct perf *perf, struct str text, struct err *err)
         bool top = perf->fresh;
         perf->frames++;
         perf->fresh = false;
-        return !top || name_tally_add(&perf->top, symbol, 1, err);
+        return !top || name_tally_add(&perf->top, symbol, err);
     }
     if (!parse_sample(text, &sample))
         return true;
     perf->samples++;
     perf->fresh = true;
-    return name_tally_add(&perf->commands, sample.command, 1, err) &&
-           name_tally_add(&perf->events, sample.event, 1, err);
+    return name_tally_add(&perf->commands, sample.command, err) &&
+           name_tally_add(&perf->events, sample.event, err);
 }
 
 static bool count_lines(struct perf *perf, const struct format_input *input, struct err *err)

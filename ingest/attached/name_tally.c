@@ -45,12 +45,12 @@ void name_tally_weigh(struct name_tally *tally, str_id id, double weight)
     }
 }
 
-bool name_tally_add(struct name_tally *tally, struct str name, double weight, struct err *err)
+bool name_tally_add(struct name_tally *tally, struct str name, struct err *err)
 {
     str_id id;
     if (!name_tally_id(tally, name, &id, err))
         return false;
-    name_tally_weigh(tally, id, weight);
+    name_tally_weigh(tally, id, 1);
     return true;
 }
 

@@ -21,9 +21,8 @@ void name_tally_free(struct name_tally *tally);
 MUST_CHECK bool name_tally_id(struct name_tally *tally, struct str name, str_id *id,
                               struct err *err);
 void name_tally_weigh(struct name_tally *tally, str_id id, double weight);
-// Both at once.
-MUST_CHECK bool name_tally_add(struct name_tally *tally, struct str name, double weight,
-                               struct err *err);
+// Both at once, with a weight of 1.
+MUST_CHECK bool name_tally_add(struct name_tally *tally, struct str name, struct err *err);
 
 // How many different names there are.
 int64_t name_tally_count(const struct name_tally *tally);

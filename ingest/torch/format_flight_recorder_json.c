@@ -6,20 +6,18 @@
 #include "ingest/json/json_outline.h"
 #include "ingest/torch/flight_dump.h"
 
-enum { TEXTS = 3 };
-
 struct reader {
     struct flight_dump dump;
     struct json_cursor json;
-    struct buf texts[TEXTS]; // decoded
+    struct buf text, name, filename; // decoded
 };
 
 // --- values -------------------------------------------------------------------------------------
 
-// Lives until the next one in the same buffer.
-static struct str decoded(struct reader *reader, int buffer, struct str raw)
+// Lives until the next one.
+static struct str decoded(struct reader *reader, struct str raw)
 {
-    struct buf *out = &reader->texts[buffer];
+    struct buf *out = &reader->text;
     if (json_text_is_plain(raw))
         return raw;
     buf_clear(out);
@@ -32,7 +30,7 @@ static struct flight_value value_of(struct reader *reader, const struct json_val
 {
     struct flight_value found = {.is_text = value->type == JSON_TEXT};
     if (found.is_text)
-        found.text = decoded(reader, 0, value->text);
+        found.text = decoded(reader, value->text);
     found.is_number = value->type == JSON_SCALAR && json_to_i64(value->text, &found.number);
     if (value->type == JSON_SCALAR && str_equal(value->text, STR("true")))
         found = (struct flight_value){.is_number = true, .number = 1};
@@ -60,19 +58,19 @@ static bool take_frame(struct reader *reader)
     struct call_frame frame = {0};
     struct str key;
     struct json_value value;
-    buf_clear(&reader->texts[1]);
-    buf_clear(&reader->texts[2]);
+    buf_clear(&reader->name);
+    buf_clear(&reader->filename);
     while (json_cursor_member(&reader->json, &key, &value)) {
         if (str_equal(key, STR("name")) && value.type == JSON_TEXT)
-            (void)json_text_decode(value.text, &reader->texts[1]);
+            (void)json_text_decode(value.text, &reader->name);
         else if (str_equal(key, STR("filename")) && value.type == JSON_TEXT)
-            (void)json_text_decode(value.text, &reader->texts[2]);
+            (void)json_text_decode(value.text, &reader->filename);
         else if (str_equal(key, STR("line")) && value.type == JSON_SCALAR)
             (void)json_to_i64(value.text, &frame.line);
         json_cursor_pass(&reader->json, &value);
     }
-    frame.name = (struct str){reader->texts[1].at, reader->texts[1].len};
-    frame.filename = (struct str){reader->texts[2].at, reader->texts[2].len};
+    frame.name = (struct str){reader->name.at, reader->name.len};
+    frame.filename = (struct str){reader->filename.at, reader->filename.len};
     return flight_list_frame(&reader->dump, &frame);
 }
 
@@ -83,7 +81,7 @@ static bool take_item(struct reader *reader, const struct flight_field *field,
         json_cursor_pass(&reader->json, item);
         return true;
     }
-    return flight_list_text(&reader->dump, field, decoded(reader, 0, item->text), err);
+    return flight_list_text(&reader->dump, field, decoded(reader, item->text), err);
 }
 
 static bool take_list(struct reader *reader, const struct flight_field *field, struct err *err)
@@ -125,7 +123,7 @@ static bool take_record(struct reader *reader, enum flight_record record, struct
 {
     struct str key;
     struct json_value value;
-    bool ok = flight_dump_open(&reader->dump, record, decoded(reader, 0, name), err);
+    bool ok = flight_dump_open(&reader->dump, record, decoded(reader, name), err);
     while (ok && json_cursor_member(&reader->json, &key, &value))
         ok = take_member(reader, record, key, &value, err);
     return ok && flight_dump_close(&reader->dump, record, err);
@@ -206,8 +204,9 @@ static bool gather_dump(const struct format_input *input, struct err *err)
         return false;
     bool ok = flight_dump_start(&reader->dump, input, err) && take_document(reader, input, err);
     flight_dump_end(&reader->dump);
-    for (int i = 0; i < TEXTS; i++)
-        buf_free(&reader->texts[i]);
+    buf_free(&reader->text);
+    buf_free(&reader->name);
+    buf_free(&reader->filename);
     budget_free(input->budget, reader, sizeof *reader);
     return ok;
 }

@@ -46,7 +46,7 @@ bool disk_fault_flush_file(struct disk_fault *fault, int fd, const char *what, s
     return flush(fault, fd, fdatasync, what, err);
 }
 
-bool disk_fault_flush_folder(struct disk_fault *fault, int fd, const char *what, struct err *err)
+bool disk_fault_flush_folder(struct disk_fault *fault, int fd, struct err *err)
 {
-    return flush(fault, fd, fsync, what, err);
+    return flush(fault, fd, fsync, "a folder", err);
 }

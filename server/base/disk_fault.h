@@ -23,7 +23,6 @@ MUST_CHECK bool disk_fault_check(const struct disk_fault *fault, struct err *err
 // Flushes a file's bytes, or a folder; a failure is recorded. ERR_SPACE, ERR_IO.
 MUST_CHECK bool disk_fault_flush_file(struct disk_fault *fault, int fd, const char *what,
                                       struct err *err);
-MUST_CHECK bool disk_fault_flush_folder(struct disk_fault *fault, int fd, const char *what,
-                                        struct err *err);
+MUST_CHECK bool disk_fault_flush_folder(struct disk_fault *fault, int fd, struct err *err);
 
 #endif

@@ -184,9 +184,9 @@ static bool is_given_once(const struct query *query, struct str name)
     return count <= 1;
 }
 
-static bool is_on_sides_from(const struct compared *compared, size_t first, struct str id)
+static bool is_in_candidate(const struct compared *compared, struct str id)
 {
-    for (size_t i = first; i < compared->side_count; i++)
+    for (size_t i = 1; i < compared->side_count; i++)
         if (has_run(&compared->sides[i], id))
             return true;
     return false;
@@ -199,12 +199,12 @@ static void leave_candidates_out(struct compared *compared)
     struct compared_side *base = &compared->sides[0];
     size_t kept = 0;
     for (size_t i = 0; i < base->count; i++)
-        kept += !is_on_sides_from(compared, 1, base->runs[i].id);
+        kept += !is_in_candidate(compared, base->runs[i].id);
     if (kept == 0)
         return;
     kept = 0;
     for (size_t i = 0; i < base->count; i++)
-        if (!is_on_sides_from(compared, 1, base->runs[i].id))
+        if (!is_in_candidate(compared, base->runs[i].id))
             base->runs[kept++] = base->runs[i];
     base->count = kept;
 }
@@ -410,7 +410,7 @@ static bool find_history(struct request *request, struct compared *compared, str
         return false;
     compared->history = arena_array(request->arena, list.count + 1, sizeof *compared->history, err);
     for (size_t i = list.count; compared->history && i-- > 0;)
-        if (is_history(&list.runs[i], last) && !is_on_sides_from(compared, 1, list.runs[i].id))
+        if (is_history(&list.runs[i], last) && !is_in_candidate(compared, list.runs[i].id))
             compared->history[compared->history_count++] = list.runs[i].step_median_ns.i;
     return compared->history != NULL;
 }

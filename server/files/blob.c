@@ -37,7 +37,7 @@ int blob_open_folder(struct disk_fault *fault, int parent_fd, const char *name, 
     int fd = !made && errno != EEXIST ? -1 : openat(parent_fd, name, OPEN_DIR);
     if (fd < 0)
         err_set_errno(err, "folder %s", name);
-    else if (disk_fault_flush_folder(fault, parent_fd, "a folder", err))
+    else if (disk_fault_flush_folder(fault, parent_fd, err))
         return fd;
     close_fd(fd);
     return -1;

@@ -150,8 +150,7 @@ static bool put(struct blob_store *store, struct blob_key key, const struct blob
     name_of(key, name);
     bool ok = (renameat(part->dir_fd, part->name, local->root_fd, name) == 0 ||
                err_set_errno(err, "naming a stored file")) &&
-              (key.type == BLOB_TRACE ||
-               disk_fault_flush_folder(local->fault, shard_fd, "a folder", err));
+              (key.type == BLOB_TRACE || disk_fault_flush_folder(local->fault, shard_fd, err));
     close(shard_fd);
     return ok;
 }
@@ -194,7 +193,7 @@ static bool write_mark(struct blob_store *store, const char *mark, struct err *e
     if (!ok)
         err_set_errno(err, "the file " BLOB_MARK);
     ok = ok && disk_fault_flush_file(local->fault, fd, "the file " BLOB_MARK, err) &&
-         disk_fault_flush_folder(local->fault, local->root_fd, "a folder", err);
+         disk_fault_flush_folder(local->fault, local->root_fd, err);
     close_fd(fd);
     return ok;
 }

@@ -52,7 +52,7 @@ bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
     if (fd < 0)
         return err_set_errno(err, "file of a resumable upload");
     close(fd);
-    bool ok = disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, "a folder", err);
+    bool ok = disk_fault_flush_folder(&blobs->fault, blobs->pieces_fd, err);
     if (!ok)
         unlinkat(blobs->pieces_fd, name, 0);
     return ok;

@@ -523,12 +523,12 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-// The running jobs of a run, at most `room` of them.
-static size_t list_work(struct jobs *jobs, struct str run_id, int64_t *ids, size_t room)
+// The running jobs of a run.
+static size_t list_work(struct jobs *jobs, struct str run_id, int64_t ids[MAX_WORKING])
 {
     size_t count = 0;
     pthread_mutex_lock(&jobs->lock);
-    for (const struct work *work = jobs->working; work && count < room; work = work->next)
+    for (const struct work *work = jobs->working; work && count < MAX_WORKING; work = work->next)
         if (str_equal(work->job.run_id, run_id))
             ids[count++] = work->job.id;
     pthread_mutex_unlock(&jobs->lock);
@@ -558,7 +558,7 @@ bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
     // Listed before the store ends them: a job queued for the run after that is a different one,
     // which may be running by the time the processes are ended.
     int64_t ids[MAX_WORKING];
-    size_t count = list_work(jobs, run_id, ids, MAX_WORKING);
+    size_t count = list_work(jobs, run_id, ids);
     if (!store_cancel_run(jobs->config.store, run_id, err))
         return false;
     cancel_work(jobs, ids, count);
@@ -568,7 +568,7 @@ bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
 void jobs_stop_run(struct jobs *jobs, struct str run_id)
 {
     int64_t ids[MAX_WORKING];
-    cancel_work(jobs, ids, list_work(jobs, run_id, ids, MAX_WORKING));
+    cancel_work(jobs, ids, list_work(jobs, run_id, ids));
 }
 
 // Waits for a job to end since `seen`; false on timeout or if the service stops.

@@ -15,11 +15,11 @@ enum { VALUE_DIGITS = 4, TRUST_ROWS = 10000 /* the API gives no more */ };
 
 // --- values -------------------------------------------------------------------------------------
 
-// The nearest number of so few digits.
-static double shorten(double value, int digits)
+// The nearest number of few digits.
+static double shorten(double value)
 {
     char text[40];
-    snprintf(text, sizeof text, "%.*g", digits, value);
+    snprintf(text, sizeof text, "%.*g", VALUE_DIGITS, value);
     return strtod(text, NULL);
 }
 
@@ -27,7 +27,7 @@ static double shorten(double value, int digits)
 static json_t *milliseconds(double ns)
 {
     double ms = ns / 1e6;
-    return json_real(fabs(ms) >= 1 ? round(ms * 1000) / 1000 : shorten(ms, VALUE_DIGITS));
+    return json_real(fabs(ms) >= 1 ? round(ms * 1000) / 1000 : shorten(ms));
 }
 
 json_t *mcp_value(json_t *value, const char *unit)
@@ -37,7 +37,7 @@ json_t *mcp_value(json_t *value, const char *unit)
     if (json_is_number(value) && strcmp(unit, "ns") == 0)
         return milliseconds(json_number_value(value));
     if (json_is_real(value))
-        return json_real(shorten(json_real_value(value), VALUE_DIGITS));
+        return json_real(shorten(json_real_value(value)));
     return value ? json_incref(value) : json_null();
 }
 

@@ -66,9 +66,9 @@ struct turn {
     struct mcp_fault fault;
 };
 
-static json_t *refuse(struct turn *turn, enum mcp_code code, const char *message)
+static json_t *refuse(struct turn *turn, const char *message)
 {
-    turn->fault = (struct mcp_fault){.code = code, .message = message};
+    turn->fault = (struct mcp_fault){.code = MCP_INVALID_PARAMS, .message = message};
     return NULL;
 }
 
@@ -87,7 +87,7 @@ static json_t *initialize(struct turn *turn)
     json_t *asked = json_object_get(turn->message->params, "protocolVersion");
     const char *version = json_string_value(asked);
     if (!version)
-        return refuse(turn, MCP_INVALID_PARAMS, "Missing protocolVersion");
+        return refuse(turn, "Missing protocolVersion");
     return json_pack("{s:s,s:o,s:o,s:s}", "protocolVersion",
                      mcp_is_legacy(version) ? version : legacy[0], "capabilities", capabilities(),
                      "serverInfo", server_info(), "instructions", instructions);
@@ -118,7 +118,7 @@ static json_t *discover(struct turn *turn)
 static json_t *list_tools(struct turn *turn)
 {
     if (json_object_get(turn->message->params, "cursor")) // this server issues none
-        return refuse(turn, MCP_INVALID_PARAMS, "Invalid cursor");
+        return refuse(turn, "Invalid cursor");
     return kept(turn, json_pack("{s:o}", "tools", mcp_tools_list()));
 }
 
@@ -128,9 +128,9 @@ static json_t *call_tool(struct turn *turn)
     json_t *arguments = json_object_get(params, "arguments");
     const char *name = json_string_value(json_object_get(params, "name"));
     if (!name || !mcp_tools_find(name))
-        return refuse(turn, MCP_INVALID_PARAMS, name ? "Unknown tool" : "Missing name of the tool");
+        return refuse(turn, name ? "Unknown tool" : "Missing name of the tool");
     if (arguments && !json_is_object(arguments) && !json_is_null(arguments))
-        return refuse(turn, MCP_INVALID_PARAMS, "arguments must be an object");
+        return refuse(turn, "arguments must be an object");
     return mcp_tools_call(turn->request, mcp_tools_find(name), arguments);
 }
 
