@@ -29,6 +29,7 @@ const struct route routes[] = {
     {"GET", "/news", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/v/{view}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/upload", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/runs", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/runs/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/compare", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/compare/timeline", SCOPE_OPEN, assets_get_page, NULL},

@@ -9,7 +9,7 @@ const RUN_PAGES = ["findings", "whatif", "kernels", "operators", "modules", "ran
   "flame", "timeline", "idle", "collectives", "memory", "ranks", "training", "data"];
 
 const ROUTES = [
-  ["runs", /^\/$/],
+  ["runs", /^\/(runs\/?)?$/],
   ["home", /^\/news\/?$/],
   ["view", /^\/v\/(?<view>[^/]+)$/],
   ["upload", /^\/upload\/?$/],

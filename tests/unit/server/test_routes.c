@@ -52,6 +52,7 @@ static void addresses_find_their_rows(void **state)
     assert_route("PATCH", "/api/v1/runs/x", "/api/v1/runs/{run}");
     assert_route("PUT", "/api/v1/runs/x/ranks/0/trace", "/api/v1/runs/{run}/ranks/{rank}/trace");
     assert_route("GET", "/api/v1/runs/x/ranks", "/api/v1/runs/{run}/ranks");
+    assert_route("GET", "/runs", "/runs");
     assert_route("GET", "/runs/x/kernels", "/runs/{page*}");
     assert_route("GET", "/standalone/", "/standalone/{path*?}");
     assert_route("POST", "/upload", "/upload");

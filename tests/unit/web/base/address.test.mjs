@@ -8,6 +8,7 @@ import { address, evidence_path, kernel_path, login_path, match_path, next_page,
 
 test("each path names one page", () => {
   assert.deepEqual(match_path("/"), { page: "runs" });
+  assert.deepEqual(match_path("/runs"), { page: "runs" });
   assert.deepEqual(match_path("/runs/r_1"), { page: "overview", run: "r_1" });
   assert.deepEqual(match_path("/runs/r_1/kernels/"), { page: "kernels", run: "r_1" });
   assert.deepEqual(match_path("/runs/r_1/op%C3%A9/idle"), { page: "none" });
