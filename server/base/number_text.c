@@ -11,7 +11,7 @@ static const struct scale {
     const char *shown;
 } scales[] = {
     {"ns", 600e9, 60e9, " min"}, {"ns", 10e9, 1e9, " s"}, // as analysis/stats/time_text
-    {"ns", 1e5, 1e6, " ms"},     {"ns", 1e3, 1e3, " us"},    {"ns", 0, 1, " ns"},
+    {"ns", 1e5, 1e6, " ms"},     {"ns", 1e3, 1e3, " µs"},    {"ns", 0, 1, " ns"},
     {"bytes", 1e9, 1e9, " GB"},  {"bytes", 1e6, 1e6, " MB"}, {"bytes", 1e3, 1e3, " kB"},
     {"bytes", 0, 1, " B"},       {"share", 0, 0.01, " %"},   {"TFLOP/s", 0, 1, " TFLOP/s"},
     {"W", 0, 1, " W"},           {"J", 0, 1, " J"},          {"GB/s", 0, 1, " GB/s"},

@@ -3,9 +3,11 @@
 
 #include "server/base/number_text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 struct str doc_printf(struct document *doc, const char *fmt, ...)
 {
@@ -66,6 +68,29 @@ static struct doc_cell *add(struct document *doc, struct doc_cell cell)
 struct doc_cell *doc_text(struct document *doc, struct str text)
 {
     return add(doc, (struct doc_cell){.text = text, .number = (double)NAN, .unit = ""});
+}
+
+// Whether "us" at this place is a unit.
+static bool is_microseconds(struct str text, size_t at)
+{
+    return at >= 2 && text.len - at >= 2 && memcmp(text.at + at - 1, " us", 3) == 0 &&
+           str_is_digit(text.at[at - 2]) &&
+           (text.len - at == 2 || !isalnum((unsigned char)text.at[at + 2]));
+}
+
+struct doc_cell *doc_sentence(struct document *doc, struct str text)
+{
+    struct buf out = {0};
+    for (size_t i = 0; i < text.len; i++)
+        if (is_microseconds(text, i))
+            buf_puts(&out, "µ");
+        else
+            buf_putc(&out, text.at[i]);
+    char *copy = arena_strdup(doc->arena, (struct str){out.len ? out.at : "", out.len}, NULL);
+    doc->failed |= out.failed || !copy;
+    size_t len = copy ? out.len : 0;
+    buf_free(&out);
+    return doc_text(doc, (struct str){copy ? copy : "", len});
 }
 
 struct doc_cell *doc_number(struct document *doc, double number, const char *unit)

@@ -45,6 +45,8 @@ void doc_column(struct document *doc, struct str label);
 
 // Cells of the current section, in the order of its columns.
 struct doc_cell *doc_text(struct document *doc, struct str text);
+// A text of the analysis, which is ASCII: "30 us" is written "30 µs", as on the pages.
+struct doc_cell *doc_sentence(struct document *doc, struct str text);
 struct doc_cell *doc_number(struct document *doc, double number, const char *unit);
 
 static inline size_t doc_rows(const struct doc_section *section)

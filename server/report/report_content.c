@@ -584,10 +584,10 @@ static void add_findings_of(struct content *content, size_t side)
     struct document *doc = content->doc;
     for (size_t row = 0; table && row < table->row_count && row < MOST_FINDINGS; row++) {
         doc_text(doc, run->name)->href = link_of(content, run, "");
-        doc_text(doc, table_text(table, row, RUN_FINDINGS_TITLE));
+        doc_sentence(doc, table_text(table, row, RUN_FINDINGS_TITLE));
         doc_number(doc, table_number(table, row, RUN_FINDINGS_COST_NS, NAN), "ns");
         doc_number(doc, table_number(table, row, RUN_FINDINGS_COST_SHARE, NAN), "share");
-        doc_text(doc, table_text(table, row, RUN_FINDINGS_ADVICE));
+        doc_sentence(doc, table_text(table, row, RUN_FINDINGS_ADVICE));
     }
 }
 
@@ -611,8 +611,8 @@ static void add_doubts_of(struct content *content, size_t side)
             continue;
         doc_text(doc, run->name)->href = link_of(content, run, "/data");
         doc_text(doc, table_text(table, row, RUN_TRUST_SEVERITY));
-        doc_text(doc, table_text(table, row, RUN_TRUST_DETAIL));
-        doc_text(doc, table_text(table, row, RUN_TRUST_EFFECT));
+        doc_sentence(doc, table_text(table, row, RUN_TRUST_DETAIL));
+        doc_sentence(doc, table_text(table, row, RUN_TRUST_EFFECT));
         left--;
     }
 }

@@ -2,13 +2,12 @@
 // Figures of both sides, whatever their source: throughput, utilization, memory, power, loss.
 import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
+import { typeset } from "../../base/format.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 
-const with_minus = (text) => text.replace(/(^|\s)-(?=\d)/g, "$1−");
-
 const cell_of = ({ text, note }) =>
-  html`${text || "–"}${note && html`<small>${with_minus(note)}</small>`}`;
+  html`${text || "–"}${note && html`<small>${typeset(note)}</small>`}`;
 
 /** Whether a row has a figure, and not only what is in the head. */
 const says_something = ([, ...cells], [, ...head]) =>

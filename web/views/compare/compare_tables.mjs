@@ -2,7 +2,7 @@
 // Communication, ranks, memory and findings of two sides, each as a table of pairs.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, capital, count, ms, number } from "../../base/format.mjs";
+import { bytes, capital, count, ms, number, typeset } from "../../base/format.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { Delta, DeltaCell, tone_of } from "../../charts/delta.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
@@ -131,7 +131,7 @@ function finding_columns(frame) {
   return [
     { key: "order", label: "Finding", className: "wrap", width_px: 560, cell: (row) => html`<span
       class="chip chip-state chip-${at(row).state}">${at(row).state}</span> ${
-      capital(at(row).title ?? "")}` },
+      capital(typeset(at(row).title))}` },
     { key: "base_cost_ns", label: "Base, up to", kind: "ms", priority: 2 },
     { key: "cand_cost_ns", label: "Candidate, up to", kind: "ms", priority: 2 },
     { key: "size_ns", label: "Difference", kind: "ms",

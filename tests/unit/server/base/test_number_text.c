@@ -15,7 +15,7 @@ static void numbers_have_a_unit_that_fits_their_size(void **state)
         const char *unit, *text;
     } cases[] = {
         {28670000, "ns", "28.67 ms"}, {1.076e9, "ns", "1,076 ms"},
-        {218200, "ns", "0.2182 ms"},  {90000, "ns", "90.00 us"},
+        {218200, "ns", "0.2182 ms"},  {90000, "ns", "90.00 µs"},
         {401, "ns", "401 ns"},        {12.5e9, "ns", "12.50 s"},
         {900e9, "ns", "15.00 min"},   {6.87e10, "bytes", "68.70 GB"},
         {0.4123, "share", "41.2 %"},  {11250, "1/s", "11,250"},
