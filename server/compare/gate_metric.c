@@ -92,7 +92,8 @@ static void put_interval(const struct gate_metric *question, const struct gate_a
                    100 * own_share(question, judgement->high_share));
 }
 
-// As in the sentence about steps: "MFU of pr is 4.0 % worse than of main (48.1 % against 50.1 %)".
+// As in the sentence about steps: "MFU of pr is 4.0 % worse than that of main (48.1 % against
+// 50.1 %)".
 static void put_values(const struct gate_metric *question, const struct judgement *judgement,
                        struct buf *out)
 {
@@ -101,10 +102,10 @@ static void put_values(const struct gate_metric *question, const struct judgemen
     buf_printf(out, "%s of %s is ", question->figure->label, question->names[1]);
     if (fabs(share) > 0)
         buf_printf(out, "%.1f %% ", 100 * fabs(share));
-    buf_printf(out, "%s than of %s%s",
-               share > 0   ? "worse"
-               : share < 0 ? "better"
-                           : "no worse",
+    buf_printf(out, "%s that of %s%s",
+               share > 0   ? "worse than"
+               : share < 0 ? "better than"
+                           : "the same as",
                question->names[0], repeats ? " over all pairs of runs (medians " : " (");
     number_text_add(question->medians[1], question->figure->unit, out);
     buf_puts(out, repeats ? " and " : " against ");

@@ -488,7 +488,7 @@ static void figures_are_judged_by_what_is_better(void **state)
     const struct gate_answer slower = answer_metric("mfu", 0.5, 0.4, &arena);
     assert_int_equal(slower.gate, GATE_FAIL);
     assert_non_null(strstr(slower.lines[0],
-                           "fail: MFU of pr is 20.0 % worse than of main over all pairs of "
+                           "fail: MFU of pr is 20.0 % worse than that of main over all pairs of "
                            "runs (medians 40.1 % and 50.1 %), with 95 % confidence "));
     assert_int_equal(answer_metric("mfu", 0.4, 0.5, &arena).gate, GATE_PASS);
     assert_int_equal(answer_metric("memory_bytes", 5e10, 6e10, &arena).gate, GATE_FAIL);
@@ -562,11 +562,12 @@ static void a_pass_of_a_figure_names_the_bound_that_decides(void **state)
                                    .max_regression = 0.015};
     const struct gate_answer answer = answer_values(&question, &arena);
     assert_int_equal(answer.gate, GATE_PASS);
-    assert_string_equal(answer.lines[0],
-                        "pass: TFLOP/s per GPU of pr is 0.7 % worse than of main over all pairs of "
-                        "runs (medians 397.7 TFLOP/s and 400.5 TFLOP/s), with 95 % confidence at "
-                        "most +1.5 % worse; the limit is "
-                        "+1.5 %");
+    assert_string_equal(
+        answer.lines[0],
+        "pass: TFLOP/s per GPU of pr is 0.7 % worse than that of main over all pairs of "
+        "runs (medians 397.7 TFLOP/s and 400.5 TFLOP/s), with 95 % confidence at "
+        "most +1.5 % worse; the limit is "
+        "+1.5 %");
     arena_free(&arena);
 }
 
@@ -582,7 +583,7 @@ static void one_rounded_value_a_side_is_no_proof(void **state)
     const struct gate_answer alone = answer_values(&question, &arena);
     assert_int_equal(alone.gate, GATE_UNDECIDED);
     assert_string_equal(alone.lines[0],
-                        "undecided: Step time of pr is no worse than of main (500.0 ms against "
+                        "undecided: Step time of pr is the same as that of main (500.0 ms against "
                         "500.0 ms); the limit is +0.0 %, and the noise between runs is unknown");
     assert_string_equal(alone.lines[2], "noise unknown: 1 run of the base, 1 of the candidate; 3 "
                                         "more runs of the base and 3 of the candidate would tell");
