@@ -49,9 +49,9 @@ export function unmarked_side({ base_no_steps: base, cand_no_steps: cand }, name
   return Boolean(base) === Boolean(cand) ? "" : names[base ? 0 : 1];
 }
 
-/** What a step means: itself, or its tokens if the sides are scaled to the same number. */
+/** What a difference is per: a step, or its tokens if the sides are scaled to the same number. */
 const unit_of = (per, summary) => (per === "token" && summary.base_tokens > 0
-  ? ` per ${count(summary.base_tokens)} tokens` : per_step(are_whole(summary)));
+  ? ` per ${count(summary.base_tokens)} tokens` : per_step(lacks_steps(summary)));
 
 /**
  * The result for one candidate.

@@ -103,7 +103,7 @@ test("recordings without steps are not called steps, and a single one is named",
   assert.equal(evidence(whole)[0][0], "Recording");
   assert.doesNotMatch(JSON.stringify([evidence(whole), hardly_comparable(whole)]), /step/i);
   assert.match(hardly_comparable({ ...whole, cand_no_steps: false }), /calls per step match/);
-  assert.equal(headline({ ...whole, base_no_steps: false }).words, "10.00 ms per step faster");
+  assert.equal(headline({ ...whole, base_no_steps: false }).words, "10.00 ms faster");
   assert.deepEqual([whole, { ...whole, base_no_steps: false }, summary].map(lacks_steps),
     [true, true, false]);
   assert.equal(means_text({ ...whole, base_runs: 1, cand_runs: 1 }), "");
