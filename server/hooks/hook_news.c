@@ -220,11 +220,20 @@ static void put_value(const struct table *table, size_t row, unsigned column, st
 // "MFU 10.0 % lower than before, 40.0 % became 36.0 %"
 static void put_change(const struct table *table, size_t row, struct buf *text)
 {
+    enum { OTHER, STEP, RECORDING };
+    static const char *const words[][2] = {
+        [OTHER] = {"higher", "lower"},
+        [STEP] = {"slower", "faster"},
+        [RECORDING] = {"longer", "shorter"},
+    };
     double share = table_cell(table, row, ALERTS_CHANGE_SHARE)->f;
     bool of_step = !table_cell(table, row, ALERTS_BEFORE_NS)->null;
-    const char *words[] = {of_step ? "slower" : "higher", of_step ? "faster" : "lower"};
-    buf_add_str(text, of_step ? STR("step") : table_text(table, row, ALERTS_LABEL));
-    buf_printf(text, " %.1f %% %s than before, ", 100 * fabs(share), words[share < 0]);
+    bool whole = table_i64(table, row, ALERTS_NO_STEPS, 0);
+    int kind = !of_step ? OTHER : whole ? RECORDING : STEP;
+    const struct str names[] = {table_text(table, row, ALERTS_LABEL), STR("step"),
+                                STR("recording")};
+    buf_add_str(text, names[kind]);
+    buf_printf(text, " %.1f %% %s than before, ", 100 * fabs(share), words[kind][share < 0]);
     put_value(table, row, ALERTS_BEFORE_VALUE, text);
     buf_puts(text, " became ");
     put_value(table, row, ALERTS_AFTER_VALUE, text);

@@ -24,13 +24,12 @@ static bool check_status(struct str status, struct err *err)
 // --- the list -----------------------------------------------------------------------------------
 
 #define STEP_NS(value) "CASE WHEN metric = 'step_ns' THEN CAST(" value " AS BIGINT) END"
-#define SELECT_ALERTS                                                                              \
-    "SELECT alert.id, alert.project, alert.series, run_id, run.name, previous_id, " STEP_NS(       \
-        "before_value") ", " STEP_NS("after_value") ", change_share, kind, "                       \
-                                                    "alert.status, comment, alert.created_ns, "    \
-                                                    "updated_ns, metric, NULL, NULL, NULL, "       \
-                                                    "before_value, after_value, worse_share FROM " \
-                                                    "alert CROSS JOIN run ON run.id = run_id "
+#define STEP_TIMES     STEP_NS("before_value") ", " STEP_NS("after_value")
+#define SELECT_ALERTS                                                                          \
+    "SELECT alert.id, alert.project, alert.series, run_id, run.name, previous_id, " STEP_TIMES \
+    ", change_share, kind, alert.status, comment, alert.created_ns, updated_ns, metric, "      \
+    "NULL, NULL, NULL, before_value, after_value, worse_share, " IS_RECORDING " "              \
+    "FROM alert CROSS JOIN run ON run.id = run_id "
 
 static void put_conditions(struct buf *sql, const struct alert_query *query)
 {

@@ -9,7 +9,8 @@
 #define SELECT_SERIES                                                                       \
     "SELECT project, series, runs, points, first_ns, last_ns, last_point, step_median_ns, " \
     "change_share, (SELECT count(*) FROM alert WHERE alert.project = series.project "       \
-    "AND alert.series = series.series AND status IN ('new', 'acknowledged')) FROM series "
+    "AND alert.series = series.series AND status IN ('new', 'acknowledged')), "             \
+    "(SELECT " IS_RECORDING " FROM run WHERE run.id = last_point) FROM series "
 
 static bool is_rare(struct db *db, const struct run_tag *tag, struct arena *arena, bool *rare,
                     struct err *err)
@@ -169,7 +170,8 @@ bool store_list_points(struct store *store, const struct series_key *key, struct
         "(SELECT value FROM metadata WHERE run_id = run.id AND \"key\" = 'commit'), "
         "run.point_ns" POINT_FIGURES ", run.gpu, "
         "coalesce(run.world_size, run.traced_world_size, run.received), run.outlier, "
-        "value, source FROM run LEFT JOIN figure ON run_id = run.id AND metric = ? "
+        "value, source, " IS_RECORDING
+        " FROM run LEFT JOIN figure ON run_id = run.id AND metric = ? "
         "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_points};
     const struct rows_asked asked = {sql, metric.at ? metric : STR(""), key};

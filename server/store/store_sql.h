@@ -328,6 +328,11 @@ MUST_CHECK bool tables_load_run(struct db *db, struct str run_id,
     "(EXISTS (SELECT 1 FROM figure WHERE run_id = " run ".id AND "                  \
     "metric = 'step_median_ns') AND NOT EXISTS (SELECT 1 FROM figure WHERE run_id " \
     "= " run ".id AND metric = 'no_steps'))"
+// 1 if the point_ns of a row of run is the time of a recording: no step is marked, and no log has
+// step times.
+#define IS_RECORDING                                                                        \
+    "CASE WHEN EXISTS (SELECT 1 FROM figure WHERE run_id = run.id AND metric = 'step_ns') " \
+    "OR " STEPS_ARE_MARKED("run") " THEN 0 ELSE 1 END"
 
 // Takes the run's figures from its stored tables.
 MUST_CHECK bool figures_take(struct db *db, struct str run_id, struct err *err);

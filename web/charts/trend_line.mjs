@@ -62,7 +62,7 @@ function Axes({ place, points, axis, name_of }) {
     <${ValueAxis} ticks=${upper} y=${y} width=${width} per=${axis.per} />
     <${ValueAxis} ticks=${lower} y=${stack_y} width=${width} per=${per} />
     <text class="axis-name" x=${LEFT} y=${place.top - 6}>${axis.name}</text>
-    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>step breakdown, ${unit}</text>
+    <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>breakdown, ${unit}</text>
     ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
       y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
     </text>`)}</g>`;
@@ -142,8 +142,9 @@ function use_gestures({ points, place, text_of, onopen, onpick }) {
 }
 
 const step_keys = (points, alarmed) => html`
-  <li><span class="key-dot"></span>a run's median step</li>
-  <li><span class="key-band"></span>95 % interval from its steps, if these are independent</li>
+  <li><span class="key-dot"></span>a run</li>
+  ${points.some(({ low }) => low !== null) && html`<li><span class="key-band"></span>95 % interval,
+    if its steps are independent</li>`}
   <li><span class="key-level"></span>median of a level</li>
   ${points.some(({ outlier }) => outlier) && html`<li><span class="key-ring"></span>beyond the noise
     of the series</li>`}

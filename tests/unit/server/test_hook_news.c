@@ -24,9 +24,8 @@ static const struct hook_delivery *found_of(const struct hook_queue *queue, cons
     return at;
 }
 
-static void an_alert_is_written_in_the_unit_of_its_figure(void **state)
+static void assert_said(struct fixture *f, const char *words)
 {
-    struct fixture *f = *state;
     char path[96];
     struct hook_targets targets;
     struct hook_queue queue;
@@ -37,14 +36,30 @@ static void an_alert_is_written_in_the_unit_of_its_figure(void **state)
     folder_write("", path, "[{\"url\":\"http://a\"}]");
     assert_ok(f, hook_targets_read(&targets, path, &f->err));
     assert_ok(f, hook_queue_open(&queue, f->folder, &targets, &f->err));
-    raise_an_alert(f);
     assert_ok(f, hook_news_look(&news, &queue, &again, &f->err));
     const struct hook_delivery *said = found_of(&queue, "alert-");
     assert_non_null(said);
-    assert_non_null(strstr(said->body, "job@10: Peak memory per GPU 33.3 % higher than before, "
-                                       "60.02 GB became 80.02 GB"));
+    assert_non_null(strstr(said->body, words));
     hook_queue_free(&queue);
     hook_targets_free(&targets);
+}
+
+static void an_alert_is_written_in_the_unit_of_its_figure(void **state)
+{
+    struct fixture *f = *state;
+    raise_an_alert(f);
+    assert_said(f, "job@10: Peak memory per GPU 33.3 % higher than before, "
+                   "60.02 GB became 80.02 GB");
+}
+
+static void a_recording_without_steps_is_no_step(void **state)
+{
+    struct fixture *f = *state;
+    const struct planted whole[] = {{"no_steps", "trace", 1}, {NULL, NULL, 0}};
+    for (int i = 0; i < 13; i++)
+        add_run_with(f, "job", i, (i < 10 ? 800000000 : 900000000) + i % 4 * 1000000, whole);
+    judge_all(f);
+    assert_said(f, "job@10: recording 12.5 % longer than before, ");
 }
 
 int main(void)
@@ -52,6 +67,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(an_alert_is_written_in_the_unit_of_its_figure, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_recording_without_steps_is_no_step, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,8 +9,9 @@ import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
 import { alerts_of } from "../trends/alerts_model.mjs";
 import { AlertCard } from "../trends/alert_card.mjs";
-import { change_words } from "../trends/figure_model.mjs";
+import { change_words, step_figure } from "../trends/figure_model.mjs";
 import { series_key, series_path } from "../trends/trends_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { FirstRun } from "./first_run.mjs";
 import {
   age_param, costliest, extremes, moved_series, newest_runs, news_sentence, visit_of,
@@ -61,15 +62,17 @@ function Moved({ rows }) {
     ${rows.length === 0 ? html`<p class="empty-line">No series moved by 1 % or more.</p>`
       : html`<ul class="news">${rows.map((row) => html`<li key=${series_key(row)}>
         <a href=${series_path(row.project, row.series)}>${row.series}</a>
-        <strong class=${tone_of(row.change_share)}>${change_words(row.change_share)}</strong>
-        <span class="faint">${time_text(row.step_median_ns)} per step</span></li>`)}</ul>`}<//>`;
+        <strong class=${tone_of(row.change_share)}>${
+          change_words(row.change_share, step_figure(row))}</strong>
+        <span class="faint">${time_text(row.step_median_ns)}${
+          per_step(row.no_steps)}</span></li>`)}</ul>`}<//>`;
 }
 
 function Extreme({ label, row }) {
   if (!row) return null;
   return html`<li><span class="faint">${label}</span> <a href=${run_path(row.last_run)}>newest run
     of ${row.series}</a> <strong class=${tone_of(row.change_share)}>${
-    change_words(row.change_share)}</strong></li>`;
+    change_words(row.change_share, step_figure(row))}</strong></li>`;
 }
 
 function Extremes({ best, worst, compared }) {

@@ -3,10 +3,11 @@
 import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { plural, sentence, short_commit, time_text } from "../../base/format.mjs";
+import { plural, sentence, short_commit, time_text, typeset } from "../../base/format.mjs";
 import { reason_shapes, reason_title, times_text } from "../compare/reason_model.mjs";
 import { alert_commits, alert_sides, is_of_step, main_reason } from "./alerts_model.mjs";
 import { compare_runs } from "./trends_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
 import { use_points } from "./trends_data.mjs";
 
 const Commit = ({ point }) => html`<a href=${run_path(point.run)} title="commit ${point.commit}, ${
@@ -28,8 +29,9 @@ function Reason({ alert, sides }) {
   if (!reason) return null;
   const shapes = reason_shapes(reason);
   return html`<p class="alert-why">Mostly <strong>${reason_title(reason)}</strong>${
-    shapes && ` ${shapes}`}: ${times_text(reason.base_ns, reason.cand_ns)} per step${
-    reason.why ? html` · ${sentence(reason.why)}` : ""}</p>`;
+    shapes && ` ${shapes}`}: ${times_text(reason.base_ns, reason.cand_ns)}${
+    per_step(alert.no_steps)}${
+    reason.why ? html` · ${typeset(sentence(reason.why))}` : ""}</p>`;
 }
 
 /**
@@ -47,5 +49,5 @@ export function AlertWhy({ alert }) {
     <p class="alert-runs"><a href=${compare_runs(base.join(","), cand.join(","))}>Compare ${
       plural(base.length, "run")} before with ${plural(cand.length, "run")} ${
       alert.kind === "outlier" ? "at it" : "after"}</a>${of_step && ` · ${time_text(
-      alert.after_ns - alert.before_ns)} per step between them`}</p>`;
+      alert.after_ns - alert.before_ns)}${per_step(alert.no_steps)} between them`}</p>`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and order of alerts, and what can be done about one; pure.
 import { plural } from "../../base/format.mjs";
-import { alert_figure, alert_words, STEP, value_text, worse_share } from "./figure_model.mjs";
+import { alert_figure, alert_words, value_text, worse_share } from "./figure_model.mjs";
 import { levels_text } from "./trends_model.mjs";
 
 /**
@@ -10,7 +10,7 @@ import { levels_text } from "./trends_model.mjs";
  *            metric?: string, label?: string, unit?: string, better?: string,
  *            before_value?: number, after_value?: number, worse_share?: number,
  *            change_share: number, kind: "outlier"|"change", status: string,
- *            comment: string|null, created: string, updated: string}} Alert
+ *            comment: string|null, created: string, updated: string, no_steps?: boolean}} Alert
  */
 
 /** The statuses of an alert; `done` is shown after setting one. */
@@ -60,7 +60,7 @@ export function alert_head(alert) {
 }
 
 /** Whether it is about step time, which can be explained by what a step consists of. */
-export const is_of_step = (alert) => alert_figure(alert) === STEP;
+export const is_of_step = (alert) => alert_figure(alert).metric === "";
 
 const KINDS = {
   outlier: "this run alone is beyond the noise of its series",
@@ -70,7 +70,7 @@ const KINDS = {
 /** "100.1 → 105.2 ms per step; the level of the series changed here". @param {Alert} alert */
 export function alert_text(alert) {
   const figure = alert_figure(alert);
-  const levels = figure === STEP ? levels_text(alert)
+  const levels = is_of_step(alert) ? levels_text(alert, figure)
     : `${value_text(figure, alert.before_value)} → ${value_text(figure, alert.after_value)}`;
   return `${levels}; ${KINDS[alert.kind] ?? alert.kind}`;
 }

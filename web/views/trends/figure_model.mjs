@@ -4,12 +4,19 @@ import { axis_of_time, bytes, number, percent, plural, time_text } from "../../b
 
 /**
  * @typedef {{metric: string, label: string, unit: string, better: "more"|"less"|"",
- *            help: string}} Figure
+ *            help: string, words?: [string, string]}} Figure `words`: of more and of less of it
  */
 
 /** What a trend shows unless another figure is chosen. @type {Figure} */
 export const STEP = { metric: "", label: "Step time", unit: "ns", better: "less",
-  help: "Median time of a steady step of the typical rank." };
+  help: "Median time of a steady step of the typical rank.", words: ["slower", "faster"] };
+
+/** The same of a run in which no step is marked. @type {Figure} */
+export const RECORDING = { ...STEP, label: "Recording", help: "All that was recorded.",
+  words: ["longer", "shorter"] };
+
+/** What the time of a run or a series is of. @param {{no_steps?: boolean}} [row] of the API */
+export const step_figure = (row) => (row?.no_steps ? RECORDING : STEP);
 
 const SAME_AS_STEP = "step_ns";
 
@@ -31,7 +38,7 @@ export function figures_of(rows, chosen = "") {
 
 /** @param {Figure[]} figures @param {string} metric @returns {Figure} */
 export function figure_named(figures, metric) {
-  return figures.find((figure) => figure.metric === metric) ?? STEP;
+  return figures.find((figure) => figure.metric === metric) ?? figures[0];
 }
 
 /** "MFU", "Tokens/s per GPU", but "step time" within a sentence. @param {Figure} figure */
@@ -71,11 +78,12 @@ export function direction_text({ better }) {
 
 /**
  * The figure that an alert is about.
- * @param {{metric?: string, label?: string, unit?: string, better?: string}} alert
+ * @param {{metric?: string, label?: string, unit?: string, better?: string, no_steps?: boolean}}
+ *        alert
  * @returns {Figure}
  */
-export function alert_figure({ metric, label, unit, better }) {
-  if (!metric || metric === SAME_AS_STEP) return STEP;
+export function alert_figure({ metric, label, unit, better, no_steps }) {
+  if (!metric || metric === SAME_AS_STEP) return step_figure({ no_steps });
   return { metric, label: label ?? metric, unit: unit ?? "",
     better: better === "more" || better === "less" ? better : "", help: "" };
 }
@@ -90,12 +98,15 @@ export function alert_words(alert) {
 /** How much worse an alert is, below 0 better. @returns {number} */
 export const worse_share = (alert) => alert.worse_share ?? alert.change_share;
 
+/** What more and less of a figure is called. @param {Figure} figure */
+export const words_of = ({ words }) => words ?? ["higher", "lower"];
+
 /** "▲ 5.0 % slower"; without an arrow below a tenth of a percent. @param {number|null} share */
 export function change_words(share, figure = STEP) {
   if (share === null || share === undefined) return "not known";
   if (Math.abs(share) < 0.0005) return "as before";
   const size = percent(Math.abs(share));
-  const [more, less] = figure.metric === "" ? ["slower", "faster"] : ["higher", "lower"];
+  const [more, less] = words_of(figure);
   return share > 0 ? `▲ ${size} ${more}` : `▼ ${size} ${less}`;
 }
 
@@ -135,7 +146,8 @@ export function coverage_text(points, known) {
 
 /** What to know of a figure before reading its line. @param {Figure} figure */
 export function figure_note(figure, points, known) {
-  if (figure.metric === "") return "lower is better · of the trace, else of the training log";
+  if (figure === RECORDING) return "lower is better · no step is marked";
+  if (figure === STEP) return "lower is better · from the trace, else from the training log";
   return [direction_text(figure) || "which way is better is not known", source_text(known),
     coverage_text(points, known)].filter(Boolean).join(" · ");
 }

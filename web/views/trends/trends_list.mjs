@@ -5,7 +5,7 @@ import { api_href } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { use_now, use_title, use_typed } from "../../base/hooks.mjs";
-import { age, ago, capital, count, plural, when } from "../../base/format.mjs";
+import { age, ago, capital, count, ms_cell, plural, when } from "../../base/format.mjs";
 import { frame_of } from "../../base/frame.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { parse_search } from "../../base/search_query.mjs";
@@ -14,7 +14,7 @@ import { Table } from "../../widgets/table.mjs";
 import { Card, Command, Empty, ExportLinks, Lead, Loaded, SearchBox }
   from "../../widgets/widgets.mjs";
 import { FigureChoice } from "./figure_choice.mjs";
-import { change_words, direction_text, figure_named, label_within, value_text }
+import { change_words, direction_text, figure_named, label_within, step_figure, value_text }
   from "./figure_model.mjs";
 import { POLL_MS, use_alerts, use_changes, use_figures, use_points } from "./trends_data.mjs";
 import { drawn_and_listed, figure_points, last_points, last_share, new_alert_runs, news_of,
@@ -54,8 +54,9 @@ function split_unit(text) {
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-function SmallCard({ row, alarm, alarmed, now, figure }) {
+function SmallCard({ row, alarm, alarmed, now, ...more }) {
   const { project, series } = row;
+  const figure = more.figure.metric === "" ? step_figure(row) : more.figure;
   const { points } = use_points(project, series, figure.metric);
   const judged = use_changes(project, series).rows;
   const changes = figure.metric === "" ? judged : [];
@@ -80,7 +81,7 @@ function Listed({ rows, alarms, now, below }) {
   const at = (row) => rows[row];
   const title = below ? "Further series" : "Series";
   return html`<${Card} title=${title} flush=${true} note=${below
-      ? "those with fewer than two step times, and what does not fit above"
+      ? "those with fewer than two step times, and those that do not fit above"
       : "none has two step times yet"}>
     <${Table} caption=${title} frame=${frame} columns=${[
       { key: "series", label: "Series", className: "wrap", cell: (row) =>
@@ -88,7 +89,9 @@ function Listed({ rows, alarms, now, below }) {
       { key: "project", label: "Project", priority: 3, cell: (row) =>
         shown_project(at(row)) || "–" },
       { key: "runs", label: "Runs", kind: "count" },
-      { key: "step_median_ns", label: "Last step", kind: "ms" },
+      { key: "step_median_ns", label: "Last step", kind: "ms", cell: (row) =>
+        html`${ms_cell(at(row).step_median_ns)}${at(row).no_steps && html` <span
+          class="faint">recording</span>`}` },
       rows.some(({ points }) => points > 1) && { key: "change_share",
         label: "Against earlier runs",
         priority: 2, cell: (row) => at(row).points > 1 ? html`<${News} row=${at(row)}

@@ -4,8 +4,9 @@
 import { address } from "../../base/address.mjs";
 import { change_text, plural, range_text, short_commit } from "../../base/format.mjs";
 import { median } from "../../charts/trend_model.mjs";
-import { alert_figure, alert_words, change_tone, change_words, direction_text, label_within, STEP,
-  value_text, worse_share } from "./figure_model.mjs";
+import { per_step } from "../run/lead_model.mjs";
+import { alert_figure, alert_words, change_tone, change_words, direction_text, label_within,
+  RECORDING, STEP, step_figure, value_text, worse_share } from "./figure_model.mjs";
 
 const MOST_DRAWN = 12;
 /** Runs that a small multiple shows; the page of the series has them all. */
@@ -80,7 +81,7 @@ export function drawn_and_listed(rows, alarms) {
  * @returns {{text: string, tone: string}}
  */
 export function news_of(row, alarm) {
-  if (!alarm) return { text: change_words(row.change_share), tone: "same" };
+  if (!alarm) return { text: change_words(row.change_share, step_figure(row)), tone: "same" };
   const where = alarm.kind === "outlier" ? "at" : "since";
   return { text: `${alert_words(alarm)} ${where} ${short_run(alarm.run_name, row.series)}`,
     tone: worse_share(alarm) > 0 ? "worse" : "better" };
@@ -119,11 +120,11 @@ export function figure_points(points, figure) {
     .map((point) => ({ ...point, value: point.figure, low: null, high: null, outlier: false }));
 }
 
-/** Those on the hardware of the newest, whose figure has its source. @param {any[]} points */
+/** Those on the hardware of the newest, measured as it is. @param {any[]} points */
 function like_last(points) {
   const last = points.at(-1);
-  return points.filter(({ gpu, ranks, source }) => gpu === last?.gpu && ranks === last.ranks
-    && source === last.source);
+  return points.filter((point) => ["gpu", "ranks", "source", "no_steps"].every((key) =>
+    point[key] === last[key]));
 }
 
 /** The newest run against the median of up to eight on the same hardware before it. */
@@ -147,7 +148,7 @@ const ENOUGH_RUNS = 8; // on either side: a change of level would have been foun
  * "39.6 % faster since @6, too few runs to call it a change of level": one step between neighbors
  * on one hardware that dwarfs all others, before there are enough runs to be sure. "" without one.
  */
-function unconfirmed(all, series) {
+function unconfirmed(all, series, figure = STEP) {
   const points = like_last(all);
   const steps = points.slice(1)
     .map((point, i) => ({ point, at: i + 1, times: point.value / points[i].value }))
@@ -156,7 +157,7 @@ function unconfirmed(all, series) {
   const [first, second] = steps;
   if (!second || first.size < STEP_FROM || first.size < TIMES_OTHERS * second.size) return "";
   if (Math.min(first.at, points.length - first.at) >= ENOUGH_RUNS) return "";
-  return `${change_words(first.times - 1).slice(2)} since ${
+  return `${change_words(first.times - 1, figure).slice(2)} since ${
     short_run(first.point.name, series)}, too few runs to call it a change of level`;
 }
 
@@ -167,11 +168,13 @@ export function trend_sentence(series, points, changes, figure = STEP) {
     : label_within(figure)} yet.`;
   const last = points.at(-1);
   const direction = direction_text(figure);
-  const begin = `${is_step ? "Median step" : figure.label} of ${plural(points.length, "run")} of ${
-    series}${direction && `, ${direction}`}: `;
+  const what = figure === STEP ? "Median step" : figure.label;
+  const begin = `${what} of ${plural(points.length, "run")} of ${series}${
+    direction && `, ${direction}`}: `;
   if (points.length === 1) return `${begin}${value_text(figure, last.value)}.`;
   const levels = changes.filter(({ reason }) => !(reason in HARDWARE));
-  const moves = levels.length === 0 ? unconfirmed(points, series) || "no change of level found"
+  const moves = levels.length === 0
+    ? unconfirmed(points, series, figure) || "no change of level found"
     : plural(levels.length, "change") + " of level";
   return `${begin}${value_text(figure, points[0].value)} at first, ${
     value_text(figure, last.value)} now${is_step ? `; ${moves}` : ""}.`;
@@ -180,8 +183,8 @@ export function trend_sentence(series, points, changes, figure = STEP) {
 const HARDWARE = { gpu: "other GPU", ranks: "other number of ranks" };
 
 /** The name of a change: a hardware change is no verdict on the step. @param {any} change */
-export function level_words({ reason, change_share }) {
-  return HARDWARE[reason] ?? change_words(change_share);
+export function level_words({ reason, change_share }, figure = STEP) {
+  return HARDWARE[reason] ?? change_words(change_share, figure);
 }
 
 /** @param {any} change */
@@ -190,8 +193,8 @@ export function level_tone({ reason, change_share }) {
 }
 
 /** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
-export function levels_text({ before_ns, after_ns }) {
-  return `${change_text(before_ns, after_ns, 4)} per step`;
+export function levels_text({ before_ns, after_ns }, figure = STEP) {
+  return `${change_text(before_ns, after_ns, 4)}${per_step(figure === RECORDING)}`;
 }
 
 /** The text about one run for screen readers and the line below the chart. */
@@ -247,11 +250,12 @@ export function with_differences(points, figure) {
  * @returns {Map<string, {kind: "change"|"outlier"|"alert", words?: string, tone?: string,
  *                        status?: string}[]>} by run
  */
-export function events_of(points, changes, alerts) {
+export function events_of(points, changes, alerts, figure = STEP) {
   const events = new Map();
   const add = (run, event) => events.set(run, [...(events.get(run) ?? []), event]);
   for (const change of changes) {
-    add(change.run, { kind: "change", words: level_words(change), tone: level_tone(change) });
+    add(change.run, { kind: "change", words: level_words(change, figure),
+      tone: level_tone(change) });
   }
   for (const { run, outlier } of points) if (outlier) add(run, { kind: "outlier" });
   for (const { run, status } of alerts) add(run, { kind: "alert", status });

@@ -12,7 +12,8 @@ import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { delta_mark } from "./baseline_model.mjs";
 import { status_of } from "./alerts_model.mjs";
 import { series_api } from "./trends_data.mjs";
-import { change_words, direction_text, value_text } from "./figure_model.mjs";
+import { change_words, direction_text, STEP, step_figure, value_text, words_of }
+  from "./figure_model.mjs";
 import { events_of, short_run, with_differences } from "./trends_model.mjs";
 
 /** What happened at a run, in words. */
@@ -39,6 +40,7 @@ const figure_column = (figure, rows) => figure.metric !== "" && ({ key: "figure"
   cell: (row) => value_text(figure, rows[row].figure) });
 
 function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
+  const step = step_figure(rows.at(-1));
   // Runs of a series differ little: four digits.
   const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
     ms(rows[row][key], 4)}</span>`;
@@ -50,22 +52,21 @@ function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
     { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
     figure_column(figure, rows),
-    { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
-      help: "Median time of a steady step of the typical rank; lower is better" },
+    { key: "step_median_ns", label: step === STEP ? "Step p50" : step.label, kind: "ms",
+      cell: time("step_median_ns"), help: `${step.help} Lower is better.` },
     { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 4,
       cell: time("step_ci_low_ns") },
     { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,
       cell: time("step_ci_high_ns") },
     { key: "share", label: "vs before", kind: "count", width_px: 100,
-      help: `${figure.label} against the previous run in this series; ▲ is ${
-        figure.metric === "" ? "slower" : "higher"}`,
+      help: `${figure.label} against the previous run of the series; ▲ is ${words_of(figure)[0]}`,
       cell: (row) => rows[row].share === null ? "–" : html`<span
         title=${change_words(rows[row].share, figure)}>${delta_mark(rows[row].share)}</span>` },
     rows.some(({ run }) => events.has(run)) && { key: "what", label: "What happened",
       sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
-    { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 4,
-      width_px: 260, help: "The eight parts of a step, all runs on one scale",
+    { key: "parts", label: "Breakdown", sort: false, className: "stack-cell", priority: 4,
+      width_px: 260, help: "Where the time went; all runs on one scale",
       cell: (row) => html`<${MiniStack} row=${rows[row]} scale_ns=${longest}
         label="${rows[row].name}: " />` },
     { key: "gpu", label: "GPU", priority: 5 },
@@ -83,7 +84,8 @@ export function PointsTable(props) {
   const rows = useMemo(() => with_differences(points, figure), [points, figure]);
   const frame = useMemo(() => frame_of(rows), [rows]);
   const order = useMemo(() => sort_rows(frame, rows.map((_, i) => i), sort), [frame, sort]);
-  const events = useMemo(() => events_of(points, changes, alerts), [points, changes, alerts]);
+  const events = useMemo(() => events_of(points, changes, alerts, step_figure(points.at(-1))),
+    [points, changes, alerts]);
   const longest = useMemo(() => tallest_ns(points), [points]);
   const href = (format) => api_href(series_api(project, series, "points",
     { format, metric: figure.metric }));

@@ -4,14 +4,15 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
-import { count, p_text, plural, short_commit, when } from "../../base/format.mjs";
+import { p_text, plural, short_commit, when } from "../../base/format.mjs";
 import { TrendLine } from "../../charts/trend_line.mjs";
 import { Card, Empty, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
 import { FigureChoice } from "./figure_choice.mjs";
-import { figure_named, figure_note, label_within, scale_of } from "./figure_model.mjs";
+import { figure_named, figure_note, label_within, scale_of, STEP, step_figure }
+  from "./figure_model.mjs";
 import { use_alerts, use_changes, use_figures, use_points } from "./trends_data.mjs";
 import { compare_runs, figure_points, is_open, last_points, level_tone, level_words, levels_text,
   new_alert_runs, pick_address, picked_runs, point_text, short_run, toggled_pick, trend_sentence }
@@ -37,23 +38,24 @@ function PickBar({ picked, points, onclear }) {
       <button type="button" class="link" onClick=${onclear}>Clear</button></span></div>`;
 }
 
-function Changes({ changes, points }) {
+function Changes({ changes, points, figure }) {
   if (changes.length === 0) return null;
   const point_of = (id) => points.find(({ run }) => run === id);
   return html`<${Card} title="Changes of level"
       note="where earlier and later runs differ by more than their noise">
     <ul class="changes">${[...changes].reverse().map((change) => html`<li key=${change.run}>
-      <${ChangeLine} change=${change} point=${point_of(change.run)} />
+      <${ChangeLine} change=${change} point=${point_of(change.run)} figure=${figure} />
       ${change.previous_run && html`<a href=${compare_runs(change.previous_run, change.run)}>Compare
         with the previous run</a>`}</li>`)}</ul><//>`;
 }
 
-function ChangeLine({ change, point }) {
+function ChangeLine({ change, point, figure }) {
   const has_p = change.p_value !== null && change.p_value !== undefined;
-  return html`<span><strong class=${level_tone(change)}>${level_words(change)}</strong> since
+  return html`<span><strong class=${level_tone(change)}>${level_words(change, figure)}
+    </strong> since
     ${" "}<a href=${run_path(change.run)}>${change.run_name ?? change.run}</a>${" "}
     ${point?.commit && html`<code title=${point.commit}>${short_commit(point.commit)}</code>`}${" "}
-    <span class="faint">${[change.before_ns && levels_text(change),
+    <span class="faint">${[change.before_ns && levels_text(change, figure),
       point && when(point.created), has_p && `p ${p_text(change.p_value)}`]
       .filter(Boolean).join(" · ")}</span></span>`;
 }
@@ -72,14 +74,15 @@ function Identity({ project, points, series }) {
   return html`<ul class="identity">
     <li>${plural(points.length, "run")}</li>
     ${shown_project({ project }) && html`<li>${project}</li>`}
-    ${last?.gpu && html`<li>${last.ranks > 1 ? `${count(last.ranks)} × ` : ""}${last.gpu}</li>`}
+    ${last?.gpu && html`<li>${last.gpu}</li>`}
+    ${last?.ranks > 1 && html`<li>${plural(last.ranks, "rank")}</li>`}
     ${last && html`<li>last <a href=${run_path(last.run)}>${short_run(last.name, series)}</a>${
       " "}on ${when(last.created)}</li>`}</ul>`;
 }
 
 function axis_of(figure, points) {
   const { unit, per } = scale_of(figure, Math.max(...points.map(({ value }) => value)));
-  const name = figure.metric === "" ? "median step" : label_within(figure);
+  const name = figure === STEP ? "median step" : label_within(figure);
   return { name: unit ? `${name}, ${unit}` : name, per };
 }
 
@@ -88,14 +91,16 @@ function Line({ series, figure, shown, changes, alarmed, picked, pick, actions }
   return html`<${TrendLine} points=${shown} changes=${changes} alarmed=${alarmed}
     picked=${picked} caption=${trend_sentence(series, shown, changes, figure)} onpick=${pick}
     axis=${axis} judged=${figure.metric === ""} actions=${actions}
-    label_of=${level_words} tone_of=${level_tone}
+    label_of=${(change) => level_words(change, figure)} tone_of=${level_tone}
     name_of=${(point) => short_run(point.name, series)}
     text_of=${(i) => point_text(shown[i], shown[i - 1], figure)}
     onopen=${(point) => navigate(run_path(point.run))} />`;
 }
 
-function Trend({ project, series, points, changes, alerts, figures }) {
+function Trend({ project, series, points, changes, alerts, known_figures }) {
   const [query, change] = use_query(DEFAULTS);
+  const step = step_figure(points.at(-1));
+  const figures = [step, ...known_figures.slice(1)];
   const figure = figure_named(figures, query.metric);
   const is_step = figure.metric === "";
   const known = useMemo(() => figure_points(points, figure), [points, figure]);
@@ -119,7 +124,7 @@ function Trend({ project, series, points, changes, alerts, figures }) {
       <${PickBar} picked=${picked} points=${points} onclear=${() => change({ pick: "" })} /><//>
     <${SeriesAlerts} alerts=${alerts.filter(is_open)}
       href=${address("/alerts", { project, series, status: "all" })} />
-    <${Changes} changes=${changes} points=${points} />
+    <${Changes} changes=${changes} points=${points} figure=${step} />
     <${PointsTable} points=${points} changes=${changes} alerts=${alerts} picked=${picked}
       onpick=${(run) => pick([run])} sort=${query.sort} onsort=${(sort) => change({ sort })}
       project=${project} series=${series} figure=${figure} />`;
@@ -141,5 +146,5 @@ export function SeriesPage({ project, series }) {
         ? html`<${Empty} title="No run of this series has a step time yet">
             <p><a href="/trends">All series</a></p><//>`
         : html`<${Trend} project=${project} series=${series} points=${points} changes=${changes}
-            alerts=${alerts} figures=${figures} />`}`}<//>`;
+            alerts=${alerts} known_figures=${figures} />`}`}<//>`;
 }

@@ -490,6 +490,7 @@ static void a_step_s_alert_speaks_for_what_follows_from_it(void **state)
     assert_true(str_equal(named_cell(&table, 0, "metric")->s, STR("memory_bytes")));
     assert_true(str_equal(named_cell(&table, 1, "metric")->s, STR("step_ns")));
     assert_true(named_cell(&table, 1, "before_ns")->i > 90000000);
+    assert_false(named_cell(&table, 1, "no_steps")->i);
     struct alert_query query = {.metric = STR("memory_bytes")};
     assert_ok(f, store_list_alerts(f->store, &query, &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 1);
@@ -534,6 +535,22 @@ static void recordings_without_steps_are_not_compared_with_steps(void **state)
     assert_int_equal(alerts(f, "").row_count, 0);
     struct table table = points(f, "s");
     assert_int_equal(named_cell(&table, 11, "step_median_ns")->i, 800000000);
+    assert_true(named_cell(&table, 11, "no_steps")->i);
+    assert_false(named_cell(&table, 9, "no_steps")->i);
+    table = series(f);
+    assert_true(named_cell(&table, 0, "no_steps")->i);
+}
+
+static void an_alert_about_recordings_says_so(void **state)
+{
+    struct fixture *f = *state;
+    const struct planted whole[] = {{"no_steps", "trace", 1}, {NULL, NULL, 0}};
+    for (int i = 1; i < 17; i++)
+        add_run_with(f, "s", i, (i < 11 ? 800000000 : 900000000) + i % 3 * 1000000, whole);
+    judge_all(f);
+    struct table table = alerts(f, "");
+    assert_int_equal(table.row_count, 1);
+    assert_true(named_cell(&table, 0, "no_steps")->i);
 }
 
 static void the_step_of_a_log_counts_where_the_trace_marks_none(void **state)
@@ -545,6 +562,7 @@ static void the_step_of_a_log_counts_where_the_trace_marks_none(void **state)
     assert_int_equal(alerts(f, "").row_count, 0);
     struct table table = points(f, "s");
     assert_int_equal(named_cell(&table, 11, "step_median_ns")->i, 100000000);
+    assert_false(named_cell(&table, 11, "no_steps")->i);
 }
 
 static void a_figure_has_levels_of_its_own(void **state)
@@ -645,6 +663,7 @@ int main(void)
         CASE(a_figure_from_another_source_raises_no_alert),
         CASE(runs_of_the_newest_level_are_found),
         CASE(recordings_without_steps_are_not_compared_with_steps),
+        CASE(an_alert_about_recordings_says_so),
         CASE(the_step_of_a_log_counts_where_the_trace_marks_none),
         CASE(a_figure_has_levels_of_its_own),
         CASE(a_step_s_alert_speaks_for_what_follows_from_it),

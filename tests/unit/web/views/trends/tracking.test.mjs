@@ -16,7 +16,7 @@ import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, ta
   from "../../../../../web/views/trends/baseline_model.mjs";
 import { meta_patch, missing_keys, settings_of } from "../../../../../web/views/run/meta_model.mjs";
 import { change_tone, change_words, coverage_text, direction_text, figure_named, figure_note,
-  figures_of, label_within, scale_of, source_text, STEP, value_text }
+  figures_of, label_within, RECORDING, scale_of, source_text, STEP, step_figure, value_text }
   from "../../../../../web/views/trends/figure_model.mjs";
 import { drawn_and_listed, events_of, figure_points, last_points, last_share, level_tone,
   level_words, new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text,
@@ -168,6 +168,26 @@ test("the sentence of a trend says where it began, where it is, and what happene
   assert.match(trend_sentence("llama", long, []), /no change of level found/);
   assert.match(trend_sentence("llama", [], []), /No run of llama has a step time yet/);
   assert.match(trend_sentence("llama", series.slice(0, 1), []), /1 run of llama.*100\.0 ms\.$/);
+});
+
+test("a recording without steps is not called a step, and longer instead of slower", () => {
+  const row = { project: "p", series: "llama", change_share: 0.05, no_steps: true };
+  const figure = step_figure(row);
+  assert.equal(figure, RECORDING);
+  assert.equal(step_figure(undefined), STEP);
+  assert.equal(news_of(row).text, "▲ 5.0 % longer");
+  const alarm = { ...alert("a", 0.05), run_name: "llama@7", no_steps: true };
+  const said = [news_of(row, alarm).text, alert_text(alarm), level_words(shift, figure),
+    trend_sentence("llama", series, [shift], figure), point_text(point(2, 105), point(1, 100),
+      figure), figure_note(figure, series, series), ...events_of(series, [shift], [], figure)
+      .get("r_3").map(({ words }) => words)];
+  assert.deepEqual(said, ["Recording ▲ 5.0 % longer since @7",
+    "100.0 → 105.0 ms; the level of the series changed here", "▲ 5.0 % longer",
+    "Recording of 4 runs of llama, lower is better: 100.0 ms at first, 106.0 ms now; 1 change of "
+      + "level.", "llama@2: 105.0 ms, ▲ 5.0 % longer than the previous run.",
+    "lower is better · no step is marked", "▲ 5.0 % longer"]);
+  const mixed = [...series, point(5, 900, { no_steps: true })];
+  assert.equal(last_share(mixed), null, "a recording is not compared with steps");
 });
 
 test("a run is shown with its interval, its commit and the difference to the one before", () => {
