@@ -237,9 +237,10 @@ static void add_basis(struct content *content)
 static void add_figures(struct content *content)
 {
     struct document *doc = content->doc;
-    doc_begin(doc, STR("Platforms"),
-              STR("Each figure with its source, and its difference to the first column. Of repeats "
-                  "the median, with the lowest and the highest."));
+    doc_begin(
+        doc, STR("Platforms"),
+        STR("Each figure with its source, and its difference from the first column. Of repeats "
+            "the median, with the lowest and the highest."));
     doc_column(doc, STR("Figure"));
     for (size_t side = 0; side < content->compared->side_count; side++)
         doc_column(doc, name_of(content, content->compared, side));

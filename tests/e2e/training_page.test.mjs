@@ -138,7 +138,7 @@ test("logs are compared without any trace, and the page says that it is only the
     assert.match(await figures.innerText(), /Step time\s+2,000 ms\s+log/);
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, "/compare?base=megatron&cand=bare");
-    await page.getByText("not both have a training log").waitFor();
+    await page.getByText("at least one has no training log").waitFor();
   }));
 
 test("no table of a comparison is asked for where there is none", () =>

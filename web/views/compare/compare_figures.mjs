@@ -23,7 +23,7 @@ export function ComparedFigures({ sides }) {
   const figures = data?.sections[0];
   if (!figures) return null;
   return html`<${Card} title="Figures" className="compared-figures"
-      note="each with its source, and the difference to the base">
+      note="each with its source, and the difference from the base">
     <${PlainTable} label="Figures of both sides" head=${figures.columns}
       rows=${figures.rows.filter((row) => says_something(row, figures.columns))
         .map(([first, ...cells]) => [first.text, ...cells.map(cell_of)])} /><//>`;

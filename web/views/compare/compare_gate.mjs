@@ -30,8 +30,9 @@ export function Gate({ query, whole }) {
         options=${[["pass", "pass with a warning"], ["fail", "fail"]]}
         onpick=${(undecided) => change({ undecided })} /></div>
     <${Command} text=${command} />
-    <p class="chart-foot">In a job, name the base <code>@baseline:main</code> or${" "}
-      <code>series~latest</code> and the candidate by the run that the job uploaded.</p><//>`;
+    <p class="chart-foot">In a CI job, give <code>@baseline:main</code> or${" "}
+      <code>series~latest</code> as the base and the run that the job uploaded as the
+      candidate.</p><//>`;
 }
 
 /** Links to the trend of each series involved. @param {{sides: any[][]}} props runs */

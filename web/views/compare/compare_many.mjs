@@ -23,7 +23,7 @@ function columns_of(frame, { chosen, onpick, whole }) {
     { key: "cand_runs", label: "Runs", kind: "count", priority: 2 },
     { key: "cand_step_ns", label: whole ? "Recording" : "Step p50", kind: "ms" },
     { key: "shift_share", label: "Shift", kind: "share", priority: 2, width_px: 150,
-      help: "Relative difference to the base, its interval where there is one",
+      help: "Relative difference from the base, its interval where there is one",
       cell: (row) => interval_text(at(row))
         ?? percent_signed(at(row).shift_share ?? at(row).delta_share) },
     { key: "verdict", label: "Verdict", priority: 2, cell: (row) => verdict_chip(at(row)) },

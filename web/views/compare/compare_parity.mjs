@@ -130,5 +130,5 @@ export function Parity({ query, floor_ns, runs, of_whole }) {
       ${shown.length < order.length && html`<p class="table-foot"><button type="button"
         class="link" onClick=${() => set_whole(true)}>Show all ${order.length} rows</button></p>`}`
       : html`<p class="empty-line">The gap cannot be attributed: no operator has known work on
-        both sides, or the GPUs' peaks are not listed.</p>`)}<//><//>`;
+        both sides, or the GPUs' peaks are unknown.</p>`)}<//><//>`;
 }

@@ -77,7 +77,7 @@ export function LoneTraining({ base, cand }) {
   const none = runs.every(({ traces }) => traces === 0);
   return html`<${Notice} title="Only training logs can be compared">
       <p>${none ? "Neither of these runs has a trace" : "One of these runs has no trace"}${
-        both ? "" : ", and not both have a training log"}. To see where the time goes, upload a
+        both ? "" : ", and at least one has no training log"}. To see where the time goes, upload a
         trace of each rank to ${none ? "both" : "it"}.</p><//>
     ${both && html`<${LogsCard} sides=${sides} />`}`;
 }

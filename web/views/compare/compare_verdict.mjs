@@ -47,9 +47,9 @@ function MoreRepeats({ base, cand, summary }) {
   if (summary.verdict !== "noise unknown") return null;
   const [run] = base.length < cand.length ? base : cand;
   return html`<details class="fold"><summary>How to get repeats</summary>
-    <p>${plural(base.length, "run")} against ${cand.length} cannot show how much runs vary from one
-      to the next. Repeat the measurements and upload each under the name of its series, the part
-      before the @:</p>
+    <p>${plural(base.length, "run")} against ${cand.length} cannot show how much runs vary. Repeat
+      the measurement, and upload each repeat under the name of its series, the part before the
+      @:</p>
     <${Command} text=${repeat_command(run, location.origin)} />
     <p>Then select the series above with all its repeats. Eight or more runs of the base's
       series also help: they show its usual spread.</p></details>`;

@@ -104,7 +104,7 @@ export function evidence(summary, thresholds = {}) {
     ["p", has(summary.p_value) ? `${p_text(summary.p_value)} (significant up to ${alpha})` : null,
       "How often equal sides would differ by at least this much."],
     ["Usual spread", has(summary.threshold_share)
-      ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
+      ? `±${percent(summary.threshold_share)}; the difference is ${times_noise(summary)}` : null,
     "From relative differences between consecutive runs of the base's series."],
     ["Relevant from", has(summary.relevant_from_ns) ? time_text(summary.relevant_from_ns) : null,
       `Smaller differences${per_step(whole)} are too small to matter.`],

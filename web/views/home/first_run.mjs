@@ -43,7 +43,7 @@ export function FirstRun() {
     <${Command} text=${first_curl()} />
     <div class="first-upload" role="status">${run ? html`<${Progress} run=${run} />`
       : html`<p class="faint"><span class="live-dot" aria-hidden="true"></span> Waiting for the
-        first upload; it appears here by itself.</p>`}</div>
+        first upload. It will appear here.</p>`}</div>
     <p><a href="/upload">More ways to upload, and how to record a trace</a></p>
     <${InBrowser} /><//>`;
 }

@@ -81,8 +81,8 @@ function Extremes({ best, worst, compared }) {
       <${Extreme} label="Worst" row=${worst} /></ul>`
       : html`<p class="empty-line">${compared
         ? "No new run differs by 1 % or more from earlier runs."
-        : `No new run belongs to a series with earlier runs. Runs whose names agree up to @ are a
-          series.`}</p>`}<//>`;
+        : `No new run belongs to a series with earlier runs. Runs whose names agree up to the @
+          form a series.`}</p>`}<//>`;
 }
 
 const FAILED = "failed";
@@ -109,7 +109,7 @@ function use_findings(runs) {
 
 function no_findings(found) {
   if (found === null) return "Looking…";
-  return found === FAILED ? "They could not be loaded."
+  return found === FAILED ? "The findings could not be loaded."
     : "No new run has a finding that costs time.";
 }
 
@@ -117,7 +117,7 @@ function Findings({ runs }) {
   const found = use_findings(runs);
   const rows = Array.isArray(found) ? found : [];
   return html`<${Card} title="Costliest findings of new runs"
-      note="the most that each can cost, per step where steps are marked">
+      note="upper bounds, per step where steps are marked">
     ${rows.length > 0 ? html`<ul class="news">${rows.map((finding) => html`<li
         key=${`${finding.run.id} ${finding.id}`}><span class="cost">${
         time_text(finding.cost_ns)}</span> <a href=${run_path(finding.run.id, "findings")}>${

@@ -146,7 +146,7 @@ export function gain_text(finding) {
   const { gain_ns, change } = finding;
   if (gain_ns === null || gain_ns === undefined) return "";
   if (gain_ns === 0) return "no simulated gain";
-  const more = exceeds(finding) ? ", including other time that the change ends" : "";
+  const more = exceeds(finding) ? ", including time outside this finding" : "";
   return `simulated gain ${change ? "" : "at most "}${time_text(gain_ns)}${more}`;
 }
 
@@ -156,14 +156,14 @@ const EXCEEDS_FROM = 1.005; // times the cost
 const exceeds = ({ gain_ns, cost_ns, change }) =>
   Boolean(change) && cost_ns > 0 && gain_ns > EXCEEDS_FROM * cost_ns;
 
-const ALSO = { host_free: "a host that takes no time ends every wait for it, also those at a cold "
+const ALSO = { host_free: "without host time, no wait for the host is left, not even at a cold "
   + "start or a copy" };
 
 /** Why a gain is above the bound of its finding; "" where it is not. @param {any} finding */
 export function excess_text(finding) {
   if (!exceeds(finding)) return "";
   return `${time_text(finding.gain_ns - finding.cost_ns)} of it is not in this finding: ${
-    ALSO[finding.change] ?? "the change ends other time as well"}.`;
+    ALSO[finding.change] ?? "the change removes other time too"}.`;
 }
 
 const TOLD_FROM = 0.005; // of the cost

@@ -103,7 +103,7 @@ function Figures({ data, run, ranks }) {
     <${ThroughputFigure} throughput=${throughput} />
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the recorded time of ${steps} in which anything ran on ${many
-        ? "at least one of the rank's GPUs; the table breakdown has each" : "the device"}">
+        ? "at least one of the rank's GPUs; the breakdown table lists each" : "the device"}">
       of ${row?.unrecorded_ns > 0 ? whole : steps}${many
         && `, any of ${count(summary.devices)} GPUs`}<//>
     ${has_comm(row) && html`<${Figure} label="Exposed comm"
@@ -215,12 +215,11 @@ function FixFirst({ run, data }) {
 function NoDevice({ run, trust, rank }) {
   if (ends_early(trust, rank)) {
     return html`<${Empty} title="The file ends early">
-      <p>The part before its end has no device events, so there is no device time to break down.
-        Upload the complete file.</p><//>`;
+      <p>What it contains has no device events. Upload the complete file.</p><//>`;
   }
   return html`<${Empty} title="No device activity was recorded">
-    <p>This trace has host events only, so there is no device time to break down. The recording
-      table on the page <a href=${run_path(run, "data")}>Data</a> says how to record it.</p><//>`;
+    <p>This trace has host events only. The <a href=${run_path(run, "data")}>Data</a> page says
+      how to record the device.</p><//>`;
 }
 
 function Measured({ data, run }) {

@@ -5,7 +5,7 @@ import { html, useMemo, useState } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address, has_server } from "../../base/address.mjs";
 import { may, use_session } from "../../base/session.mjs";
-import { bytes, capital, plural, sentence, when } from "../../base/format.mjs";
+import { bytes, capital, plural, sentence, typeset, when } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Segments, Status } from "../../widgets/widgets.mjs";
@@ -33,7 +33,7 @@ function Quality({ run, analyzed, traced }) {
 
 function QualityTable({ reply, analyzed }) {
   const groups = useMemo(() => trust_groups(rows_of(frame_of(reply))), [reply]);
-  const text = (name) => (row) => capital(groups[row][name] ?? "–");
+  const text = (name) => (row) => capital(typeset(groups[row][name]) || "–");
   return html`<${Table} caption="Trust report" frame=${frame_of(groups)} columns=${[
     { key: "severity", label: "Severity", cell: (row) =>
       html`<span class="status status-${groups[row].severity}">${groups[row].severity}</span>` },

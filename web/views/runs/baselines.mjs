@@ -57,7 +57,7 @@ export function BaselineDialog({ run, baselines, onclose }) {
   const hint = name && !fits ? "Letters, digits, dots, _ and - only."
     : takes_over(name, run, baselines);
   return html`<${Dialog} title="Baseline" onclose=${onclose}>
-    <p>Other runs are compared with a baseline. Its name can be given wherever a run is
+    <p>Other runs are compared with a baseline. Its name works wherever a run is
       expected: <code>@baseline:${name || "main"}</code></p>
     <${OwnNames} names=${run.baselines ?? []} onremove=${(at) =>
       attempt("DELETE", at, `${at} is no longer a baseline`)} />

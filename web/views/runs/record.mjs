@@ -54,9 +54,9 @@ export function RecordCard() {
   const jobs = jobs_of(data);
   return html`<${Card} title="Record a running job"
       note=${plural(data.nodes.length, "node with an agent", "nodes with an agent")}>
-    ${jobs.length === 0 ? html`<p>No process can be recorded now: PyTorch programs are found here
-        if they were started with <code>KINETO_USE_DAEMON=1</code>.</p>`
+    ${jobs.length === 0 ? html`<p>Nothing can be recorded now. PyTorch programs appear here if they
+        were started with <code>KINETO_USE_DAEMON=1</code>.</p>`
       : html`<ul class="notes">${jobs.map((job) => html`<${Job} key=${job.job} job=${job} />`)}
-      </ul><p class="faint">Steps are counted as calls of an optimizer: each of several counts, so
-        a job with two records half as many.</p>`}<//>`;
+      </ul><p class="faint">Each optimizer call counts as a step, so a job with two optimizers
+        records half as many.</p>`}<//>`;
 }

@@ -3,7 +3,7 @@
 
 /**
  * @typedef {{job: string, processes: number, nodes: string[], busy: number}} RunningJob
- * job "0": processes outside of Slurm
+ * job "0": processes outside Slurm
  */
 
 /** The jobs of all nodes, the largest first. @param {any} agents @returns {RunningJob[]} */
@@ -22,4 +22,4 @@ export function jobs_of(agents) {
 }
 
 /** What to call a job. @param {RunningJob} job */
-export const job_name = ({ job }) => (job === "0" ? "outside of Slurm" : `job ${job}`);
+export const job_name = ({ job }) => (job === "0" ? "outside Slurm" : `job ${job}`);

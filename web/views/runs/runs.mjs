@@ -156,8 +156,8 @@ function columns_of({ frame, ticks, now, tracking, counts, onstar, is_search, pa
       cell: (row) => html`<${StepCell} run=${at(row)} />`,
       help: "Median time of a steady step of the typical rank; lower is better" },
     baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
-      width_px: 120, priority: 2, help: "Median step against that of the baseline. The "
-        + "difference between two single runs says nothing about noise: the comparison does",
+      width_px: 120, priority: 2, help: "Median step against the baseline's. Two single runs "
+        + "say nothing about noise; the comparison does",
       cell: (row) => delta(row) },
     lines.rows.size > 0 && { key: "series", label: "Series", sort: false,
       priority: counts.size > 0 ? 2 : 4,

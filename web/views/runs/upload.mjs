@@ -47,9 +47,9 @@ function CurlLines() {
     <h3>A whole folder as one archive</h3>
     <${Command} text=${`tar c outputs | zstd | \\
   curl -F run=my-run -F 'trace=@-;filename=my-run.tar.zst' ${origin()}/upload`} />
-    <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Its training
-      logs are read as well, other files kept as attachments; the run's Data page lists what became
-      of each.</p>
+    <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Training
+      logs are read too, other files are kept as attachments; the run's Data page lists them
+      all.</p>
     <h3>The log of the job</h3>
     <${Command} text=${`curl -F run=my-run -F trace=@train.log ${origin()}/upload`} />
     <p class="faint">Loss, speed and slow steps over the whole job, with or without a trace:${" "}
@@ -58,18 +58,18 @@ function CurlLines() {
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
   -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
   -F trace=@rank0.json.gz ${origin()}/upload`} />
-    <p class="faint">Comparisons show which settings differ, and give times per token where both
-      sides say <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>.
-      Runs with the same name before the @ are one series, shown under <a href="/trends">Trends
+    <p class="faint">Comparisons show which settings differ, and times per token where both
+      sides have <code>tokens_per_step</code>, or <code>batch_size</code> and <code>seq_len</code>.
+      Runs whose names agree up to the @ form a series, shown under <a href="/trends">Trends
       </a> and watched for changes.</p>
-    <h3>From every host, each its own rank</h3>
+    <h3>Each rank from its own host</h3>
     <${Command} text=${`curl -T rank$RANK.json.gz \\
   ${origin()}/api/v1/runs/my-run/ranks/$RANK/trace`} />
     <h3>Wait for the analysis</h3>
     <${Command} text=${`curl -F run=my-run -F trace=@rank0.json.gz '${origin()}/upload?wait=60'`} />
     <p class="faint">The response contains the address of the run's page. The rank is taken from
       the field <code>rank=</code>, else from the trace, else from the file's name. Identical files
-      are recognized and stored once.</p>`;
+      are stored once.</p>`;
 }
 
 function Recording() {

@@ -20,7 +20,7 @@ function CommentForm({ alert, onsave, onclose }) {
   };
   return html`<form class="alert-comment-form" onSubmit=${save}>
     <input name="comment" defaultValue=${alert.comment ?? ""} aria-label="Comment" maxlength="1000"
-      autocomplete="off" placeholder="Notes about it"
+      autocomplete="off" placeholder="Notes"
       ref=${focus_once} />
     <button type="submit" class="primary">Save</button>
     <button type="button" onClick=${onclose}>Cancel</button></form>`;

@@ -43,11 +43,11 @@ export function AlertWhy({ alert }) {
   if (sides.base.length === 0) return null;
   const { base, cand } = sides;
   const of_step = is_of_step(alert);
+  const with_what = alert.kind === "outlier" ? "this one" : `${plural(cand.length, "run")} after`;
   return html`${of_step && html`<${Reason} alert=${alert}
       sides=${{ base: base.slice(-1), cand: cand.slice(0, 1) }} />`}
     <${Commits} points=${points} alert=${alert} />
     <p class="alert-runs"><a href=${compare_runs(base.join(","), cand.join(","))}>Compare ${
-      plural(base.length, "run")} before with ${plural(cand.length, "run")} ${
-      alert.kind === "outlier" ? "at it" : "after"}</a>${of_step && ` · ${time_text(
+      plural(base.length, "run")} before with ${with_what}</a>${of_step && ` · ${time_text(
       alert.after_ns - alert.before_ns)}${per_step(alert.no_steps)} between them`}</p>`;
 }

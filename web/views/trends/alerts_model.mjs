@@ -24,9 +24,8 @@ export const STATUSES = [
     help: "It was intended. The series has a new level from this run on, and later runs are "
       + "compared with it." },
   { key: "noise", word: "Noise", action: "Noise", tone: "neutral",
-    done: "Noise: the series is now held to a wider threshold",
-    help: "Nothing changed. The difference counts as noise of the series, which from now on has "
-      + "a higher threshold for alerts." },
+    done: "Noise: the series now has a higher alert threshold",
+    help: "Nothing changed. The series has a higher alert threshold from now on." },
   { key: "fixed", word: "Fixed", action: "Fixed", tone: "good", done: "Alert fixed",
     help: "It is over. Set automatically when the series is back at its level." },
 ];
@@ -101,7 +100,7 @@ export function alerts_lead(alerts) {
 export function none_text(status) {
   if (status === "new") return "No new alerts. Runs are compared with their series as they "
     + "arrive.";
-  if (status === "all") return "There has been no alert yet.";
+  if (status === "all") return "No alerts yet.";
   return `No alert is marked as ${status_of(status).word.toLowerCase()}.`;
 }
 

@@ -101,9 +101,12 @@ export const worse_share = (alert) => alert.worse_share ?? alert.change_share;
 /** What more and less of a figure is called. @param {Figure} figure */
 export const words_of = ({ words }) => words ?? ["higher", "lower"];
 
-/** "▲ 5.0 % slower"; without an arrow below a tenth of a percent. @param {number|null} share */
+/**
+ * "▲ 5.0 % slower"; without an arrow below a tenth of a percent. @param {number|null} share null:
+ * there is no earlier run like it
+ */
 export function change_words(share, figure = STEP) {
-  if (share === null || share === undefined) return "not known";
+  if (share === null || share === undefined) return "nothing to compare with";
   if (Math.abs(share) < 0.0005) return "as before";
   const size = percent(Math.abs(share));
   const [more, less] = words_of(figure);
@@ -117,8 +120,7 @@ export function change_tone(share, figure = STEP) {
 }
 
 const SOURCES = { log: "the training log", trace: "the trace", monitor: "a monitor",
-  computed: "other figures", typed: "the metadata, typed in",
-  "": "a source that was not stored" };
+  computed: "other figures", typed: "the metadata", "": "an unknown source" };
 
 /**
  * Where the values of the shown runs come from. Each source measures in its own way.
@@ -134,7 +136,7 @@ export function source_text(points) {
   if (sorted.length === 0) return "";
   if (sorted.length === 1) return `from ${words(sorted[0][0])}`;
   return `from ${sorted.map(([source, runs]) => `${words(source)} in ${plural(runs, "run")}`)
-    .join(" and ")}: they may differ by how they measure`;
+    .join(" and ")}, which may measure differently`;
 }
 
 /** "in 18 of 20 runs". @param {any[]} points @param {any[]} known those with the figure */
@@ -148,6 +150,6 @@ export function coverage_text(points, known) {
 export function figure_note(figure, points, known) {
   if (figure === RECORDING) return "lower is better · no step is marked";
   if (figure === STEP) return "lower is better · from the trace, else from the training log";
-  return [direction_text(figure) || "which way is better is not known", source_text(known),
+  return [direction_text(figure) || "better direction unknown", source_text(known),
     coverage_text(points, known)].filter(Boolean).join(" · ");
 }

@@ -106,7 +106,7 @@ function Listed({ rows, alarms, now, below }) {
 function NoSeries({ filtered }) {
   if (filtered) {
     return html`<${Empty} title="No series matches">
-      <p class="faint">Words match names of series. Filters: <code>tag:branch=main</code>${" "}
+      <p class="faint">Words match series names. Filters: <code>tag:branch=main</code>${" "}
         <code>project:llm</code></p>
       <p><a href="/trends">Show all series</a></p><//>`;
   }
@@ -115,8 +115,7 @@ function NoSeries({ filtered }) {
 
 /** How runs come to share a series. */
 function Naming() {
-  return html`<p>Repeats of one measurement share a series: everything before the @ in the name
-      of a run.</p>
+  return html`<p>Runs whose names agree up to the @ form a series.</p>
     <${Command} text=${`curl -F run=llama@$(date +%s) -F meta=commit=$(git rev-parse HEAD) \\
   -F trace=@rank0.json.gz ${location.origin}/upload`} />`;
 }
@@ -137,7 +136,7 @@ function Multiples({ rows, figure }) {
         alarmed=${alarmed} now=${now} figure=${figure} />`)}</ul>
     ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}
       below=${true} />`}
-    <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has its
+    <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest on the left; each has its
       own scale. ${figure.metric === "" ? "In color: the worst open alert; in grey:"
         : "In grey:"} the last run against the median of up to eight before it.</p>`;
 }

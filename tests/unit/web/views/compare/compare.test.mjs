@@ -183,7 +183,7 @@ test("the evidence names interval, method, p and threshold only where they are k
   assert.equal(facts.get("99 % interval"), "−12.0 % … −8.0 %");
   assert.deepEqual(labels({ ...tested, method: "history" })[1], "With the usual noise");
   assert.equal(facts.get("p"), "0.0080 (significant up to 0.01)");
-  assert.equal(facts.get("Usual spread"), "±5.0 %, this is 2.0 times that");
+  assert.equal(facts.get("Usual spread"), "±5.0 %; the difference is 2.0 times that");
   assert.match(facts.get("Method"), /Mann-Whitney/);
   assert.equal(interval_text({ shift_low_share: null, shift_high_share: 0 }), null);
 });

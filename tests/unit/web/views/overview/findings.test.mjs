@@ -157,9 +157,9 @@ test("what was simulated decides the order, whatever the bound says", () => {
 
 test("a gain above the bound of its finding says what it has more", () => {
   const host = finding("launch_bound", 506, 506, { gain_ns: 710e6, change: "host_free" });
-  assert.equal(gain_text(host), "simulated gain 710 ms, including other time that the change ends");
-  assert.equal(excess_text(host), "204 ms of it is not in this finding: a host that takes no time "
-    + "ends every wait for it, also those at a cold start or a copy.");
+  assert.equal(gain_text(host), "simulated gain 710 ms, including time outside this finding");
+  assert.equal(excess_text(host), "204 ms of it is not in this finding: without host time, no "
+    + "wait for the host is left, not even at a cold start or a copy.");
   for (const same of [{ ...host, gain_ns: 507e6 }, { ...host, change: null }, bubble]) {
     assert.equal(excess_text(same), "");
   }

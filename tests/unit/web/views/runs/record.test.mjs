@@ -13,6 +13,6 @@ test("processes of all nodes make jobs, the largest first", () => {
   assert.deepEqual(jobs, [
     { job: "7", processes: 3, nodes: ["a", "b"], busy: 1 },
     { job: "0", processes: 1, nodes: ["a"], busy: 0 }]);
-  assert.deepEqual(jobs.map(job_name), ["job 7", "outside of Slurm"]);
+  assert.deepEqual(jobs.map(job_name), ["job 7", "outside Slurm"]);
   assert.deepEqual(jobs_of(undefined), []);
 });

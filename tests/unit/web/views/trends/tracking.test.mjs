@@ -103,7 +103,7 @@ test("a change is shown by its size and direction, and nothing is made of nothin
   assert.equal(change_words(0.0493), "▲ 4.9 % slower");
   assert.equal(change_words(-0.021), "▼ 2.1 % faster");
   assert.equal(change_words(0.0004), "as before");
-  assert.equal(change_words(null), "not known");
+  assert.equal(change_words(null), "nothing to compare with");
 });
 
 test("another device is named as such and is neither better nor worse", () => {
@@ -405,8 +405,8 @@ test("a trend says where its figure comes from and how many runs have it", () =>
   const from = (source) => ({ source });
   assert.equal(source_text([from("log"), from("log")]), "from the training log");
   assert.equal(source_text([from("trace"), from("log"), from("log")]), "from the training log in "
-    + "2 runs and the trace in 1 run: they may differ by how they measure");
-  assert.equal(source_text([from(null)]), "from a source that was not stored");
+    + "2 runs and the trace in 1 run, which may measure differently");
+  assert.equal(source_text([from(null)]), "from an unknown source");
   assert.equal(coverage_text([1, 2, 3], [1]), "in 1 of 3 runs");
   assert.equal(figure_note(MFU, [from("log")], [from("log")]),
     "higher is better · from the training log · in the only run");
