@@ -8,7 +8,7 @@ import { launch, on_clean_page, open_page, settle, visit, WIDE } from "./helpers
 import { look_faults, LOOKS } from "./helpers/looks.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
-import { generate, have_real_traces, real_file, small_job, small_trace }
+import { generate, have_real_traces, real_file, small_job, unmarked_file }
   from "./helpers/traces.mjs";
 
 const REPEATS = 4;
@@ -54,17 +54,10 @@ function shown_ms(text) {
   return plain.startsWith("<") ? 0 : Number(plain);
 }
 
-/** A recording in which no step is marked. */
-function unmarked(kernel_us) {
-  const trace = small_trace({ kernel_us });
-  trace.traceEvents = trace.traceEvents.filter(({ cat }) => cat !== "user_annotation");
-  return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
-}
-
 test("recordings without steps are compared without the word, one of them with a warning", () =>
   on_page({}, async (page) => {
-    const base = (await server.analyzed("whole", [unmarked(20)])).id;
-    const cand = (await server.analyzed("longer", [unmarked(900)])).id;
+    const base = (await server.analyzed("whole", [unmarked_file({ kernel_us: 20 })])).id;
+    const cand = (await server.analyzed("longer", [unmarked_file({ kernel_us: 900 })])).id;
     await visit(page, `/compare?base=${base}&cand=${cand}`);
     await page.locator(".verdict-line").waitFor();
     const text = await main_text(page);
@@ -73,6 +66,7 @@ test("recordings without steps are compared without the word, one of them with a
     await visit(page, `/compare?base=${base}&cand=${ids["plain@1"]}`);
     await page.getByText("no step of whole is marked, so its whole recording counts").first()
       .waitFor();
+    assert.doesNotMatch(await page.locator(".verdict-line").innerText(), /per step/);
   }));
 
 test("a long name leaves room for the figures of a reason", () => on_page({}, async (page) => {

@@ -7,7 +7,7 @@ import { axe_faults, launch, on_clean_page, settle, visit } from "./helpers/brow
 import { look_at_all } from "./helpers/looks.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { until } from "./helpers/tools.mjs";
-import { generate, small_json } from "./helpers/traces.mjs";
+import { generate, small_json, unmarked_file } from "./helpers/traces.mjs";
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
 const PLANTED_AT = 13; // the first run of llama with slower products
@@ -401,6 +401,24 @@ test("without runs the pages say what is to be done", async () => {
     assert.deepEqual(await axe_faults(page), []);
   });
   await empty.stop();
+});
+
+test("a series of recordings without steps is not said to have any", async () => {
+  const other = await start_server();
+  for (const number of [1, 2])
+    await other.analyzed(`whole@${number}`, [unmarked_file({ kernel_us: 400 * number })]);
+  await on_clean_page(browser, other.base, {}, async (page) => {
+    for (const [path, words] of [["/trends", /▲ [\d.]+\s% longer/], ["/news", /% longer/],
+      ["/trends?series=whole", /Recording of 2 runs of whole, lower is better/]]) {
+      await visit(page, path);
+      await says(page.locator("main"), words);
+      assert.doesNotMatch(await page.locator("main").innerText(), /median step|ms per step|slower/i,
+        path);
+    }
+    await visit(page, "/runs");
+    await says(page.locator("h1"), /^Runs$/);
+  });
+  await other.stop();
 });
 
 test("trends, alerts and baselines fit in every size and theme and have no barrier", () =>

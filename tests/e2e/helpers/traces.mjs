@@ -69,6 +69,13 @@ export function small_trace(what = {}) {
 /** A small trace as bytes. */
 export const small_json = (what) => Buffer.from(JSON.stringify(small_trace(what)));
 
+/** The same as a file in which no step is marked. */
+export function unmarked_file(what) {
+  const trace = small_trace(what);
+  trace.traceEvents = trace.traceEvents.filter(({ cat }) => cat !== "user_annotation");
+  return { data: Buffer.from(JSON.stringify(trace)), filename: "rank0.json" };
+}
+
 /** Whether the real traces are available. */
 export const have_real_traces = () => existsSync(join(real_traces, "reference"));
 
