@@ -163,11 +163,11 @@ static void put_escaped(struct str text, struct buf *out)
 static void put_markdown(const struct gate_request *gate, const struct gate_answer *answer,
                          struct str url, struct buf *out)
 {
-    static const char *const titles[] = {[GATE_PASS] = "Step time: pass",
-                                         [GATE_FAIL] = "Step time: **fail**",
-                                         [GATE_UNDECIDED] = "Step time: undecided"};
+    static const char *const words[] = {
+        [GATE_PASS] = "pass", [GATE_FAIL] = "**fail**", [GATE_UNDECIDED] = "undecided"};
     const struct compared_side *sides = gate->compared.sides;
-    buf_printf(out, "### %s\n\n", titles[answer->gate]);
+    buf_printf(out, "### %s: %s\n\n", gate->figure ? gate->figure->label : "Step time",
+               words[answer->gate]);
     for (int i = 0; i < GATE_LINES; i++) {
         put_escaped(str_of(answer->lines[i]), out);
         buf_puts(out, i + 1 < GATE_LINES ? "  \n" : "\n\n");

@@ -79,6 +79,8 @@ test("another figure than the step time may be judged, of logs alone", async () 
     /^fail: Tokens\/s per GPU of fewer@1 and 4 more runs is 7\.\d % worse than that of logged/);
   assert.match(fewer.json.lines[0], / over all pairs of runs \(medians 6,5\d\d and 7,0\d\d\), w/);
   assert.equal(fewer.json.metric.name, "tokens_per_s_per_gpu");
+  const { text } = await gate(`base=logged@*&cand=fewer@*&${metric}&format=markdown`);
+  assert.match(text, /^### Tokens\/s per GPU: \*\*fail\*\*\n/);
   assert_gate(await gate(`base=logged@*&cand=more@*&${metric}`), 200, "pass");
   for (const number of REPEATS)
     await server.post([...fields({ run: `again@${number}` }),
