@@ -200,6 +200,14 @@ static bool fits(const struct peak *row, struct str gpu, int64_t memory_bytes)
     return memory_bytes <= most && memory_bytes >= most / 100 * (100 - MEMORY_PERCENT);
 }
 
+static bool has_figure(const struct peak *row)
+{
+    bool found = row->tbps > 0;
+    for (size_t i = 0; i < PRECISION_COUNT; i++)
+        found = found || row->tflops[i] > 0;
+    return found;
+}
+
 const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t memory_bytes)
 {
     const struct peak *best = NULL;
@@ -209,5 +217,5 @@ const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t
         if (fits(row, gpu, memory_bytes) && (!best || row->device.len > best->device.len))
             best = row;
     }
-    return best;
+    return best && has_figure(best) ? best : NULL;
 }

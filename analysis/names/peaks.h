@@ -32,7 +32,7 @@ MUST_CHECK bool peaks_read(const char *path, struct arena *arena, struct peaks *
 
 // The row whose name is the longest prefix of the device's, in whole words; the first one of
 // equals. A part of a device (a slice of MIG, a partition) is only found by a row that names it.
-// NULL if there is none, or no table. memory_bytes 0: unknown.
+// NULL if there is none, it has no figure, or there is no table. memory_bytes 0: unknown.
 const struct peak *peaks_find(const struct peaks *peaks, struct str gpu, int64_t memory_bytes);
 
 #endif

@@ -11,9 +11,9 @@ struct place {
     struct str uuid, bus_id;
 };
 
-// A setting of that name, also as a member of the recorded environment: "env.NAME".
 #define AROUND_ITEMS " \"'[]"
 
+// A setting of that name, also as a member of the recorded environment: "env.NAME".
 static struct str setting_of(const struct trace *trace, const char *name)
 {
     size_t len = strlen(name);

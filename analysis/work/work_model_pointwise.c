@@ -201,10 +201,13 @@ static enum dtype output_type(const struct pointwise *form, const struct arg_lis
                               const struct inputs *inputs)
 {
     int64_t number;
+    enum dtype given = DTYPE_UNKNOWN;
     switch (form->output) {
     case OUTPUT_BOOL: return DTYPE_BOOL;
     case OUTPUT_GIVEN:
-        return op_args_int(args, GIVEN_DTYPE, &number) ? dtype_of_number(number) : inputs->type;
+        if (op_args_int(args, GIVEN_DTYPE, &number))
+            given = dtype_of_number(number);
+        return given == DTYPE_UNKNOWN ? inputs->type : given;
     case OUTPUT_FIRST: return args->args[0].dtype;
     case OUTPUT_FLOATING:
         return inputs->type == DTYPE_UNKNOWN || dtype_is_floating(inputs->type) ? inputs->type

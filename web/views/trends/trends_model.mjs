@@ -113,11 +113,15 @@ export function timed_points(rows) {
     high: row.step_ci_high_ns }));
 }
 
-/** Those that have the figure, to draw it. @param {any[]} points of the API, with that metric */
+/**
+ * Those that have the figure, to draw it; one that is not a step time compares with or without
+ * steps. @param {any[]} points of the API, with that metric
+ */
 export function figure_points(points, figure) {
   if (figure.metric === "") return points;
   return points.filter((point) => point.figure !== null)
-    .map((point) => ({ ...point, value: point.figure, low: null, high: null, outlier: false }));
+    .map((point) => ({ ...point, value: point.figure, low: null, high: null, outlier: false,
+      no_steps: false }));
 }
 
 /** Those on the hardware of the newest, measured as it is. @param {any[]} points */

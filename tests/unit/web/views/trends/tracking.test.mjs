@@ -413,13 +413,13 @@ test("a trend says where its figure comes from and how many runs have it", () =>
 });
 
 test("the line of a figure has the runs with it, without the marks of step time", () => {
-  const points = [point(1, 100, { figure: 0.4, gpu: "g", ranks: 8, source: "log", low: 1 }),
-    point(2, 100, { figure: null }),
+  const points = [point(1, 100, { figure: 0.4, gpu: "g", ranks: 8, source: "log", low: 1,
+    no_steps: true }), point(2, 100, { figure: null }),
     point(3, 90, { figure: 0.5, gpu: "g", ranks: 8, source: "log", outlier: true })];
   const known = figure_points(points, MFU);
   assert.deepEqual(known.map(({ run, value, low, outlier }) => [run, value, low, outlier]),
     [["r_1", 0.4, null, false], ["r_3", 0.5, null, false]]);
-  assert.equal(last_share(known).toFixed(3), "0.250");
+  assert.equal(last_share(known).toFixed(3), "0.250", "marked steps do not matter to it");
   assert.equal(last_share([known[0], { ...known[1], source: "trace" }]), null,
     "another source measures in another way");
   assert.deepEqual(with_differences(points, MFU).map(({ share }) => share?.toFixed(3)),
