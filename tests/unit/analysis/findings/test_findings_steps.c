@@ -195,7 +195,7 @@ static void compilation_is_a_cold_start_unless_it_goes_on(void **state)
     static const struct {
         const char *compiles; // per step
         bool cold;
-        int64_t warmup_steps; // 0: as usual
+        int warmup_steps; // 0: as usual
     } cases[] = {{.compiles = ".###.....", .cold = true},
                  {.compiles = ".#####...", .cold = false},
                  {.compiles = ".##....#.", .cold = true}, // once more
