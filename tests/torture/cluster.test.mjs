@@ -23,6 +23,7 @@ const SENDERS = 6;
 // A host of PostgreSQL that says nothing any more is given up after 20 s.
 const CUT_MS = { s3: 15_000, pg: 40_000 };
 const LEASE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 const KEYS = { AWS_ACCESS_KEY_ID: "stepscope", AWS_SECRET_ACCESS_KEY: "stepscope" };
 Object.assign(process.env, KEYS);
 
@@ -66,19 +67,26 @@ class Senders {
 
   /** Every third file comes in pieces, each to whatever service the balancer chooses. */
   send(name, file) {
-    return file.rank % 3 === 2 ? this.send_pieces(name, file) : this.send_form(name, file);
+    const late = performance.now() + PATIENCE_MS;
+    return file.rank % 3 === 2 ? this.send_pieces(name, file, late)
+      : this.send_form(name, file, late);
+  }
+
+  note_try(late) {
+    assert.ok(performance.now() < late, "an upload is never taken");
+    this.tries++;
   }
 
   /** One request of the protocol tus. @returns {Promise<any>} null: send it again */
-  async ask(path, what) {
-    this.tries++;
+  async ask(late, path, what) {
+    this.note_try(late);
     const reply = await this.front.request(path, what).catch(() => null);
     if (reply && reply.status < 500 && ![423, 429].includes(reply.status)) return reply;
     await pause(300);
     return null;
   }
 
-  async send_pieces(name, file) {
+  async send_pieces(name, file, late) {
     const said = { run: name, project: "p", rank: `${file.rank}`, filename: file.filename };
     const tus = { "Tus-Resumable": "1.0.0" };
     const metadata = Object.entries(said).map(([key, text]) =>
@@ -86,28 +94,28 @@ class Senders {
     const headers = { ...tus, "Idempotency-Key": `${name}/${file.filename}`,
       "Upload-Length": file.data.length, "Upload-Metadata": metadata };
     let made = null;
-    while (!made) made = await this.ask("/api/v1/tus", { method: "POST", headers });
+    while (!made) made = await this.ask(late, "/api/v1/tus", { method: "POST", headers });
     assert.ok(made.status === 201, `${name}: ${made.status} ${made.text}`);
     const path = new URL(made.headers.location, this.front.base).pathname;
     for (;;) {
-      const head = await this.ask(path, { method: "HEAD", headers: tus });
+      const head = await this.ask(late, path, { method: "HEAD", headers: tus });
       if (!head) continue;
       assert.equal(head.status, 200, `${name}: the upload is lost`);
       if (head.headers["upload-run"]) break;
       const from = Number(head.headers["upload-offset"]);
       const body = file.data.subarray(from, from + Math.ceil(file.data.length / 3));
-      await this.ask(path, { method: "PATCH", body, headers: { ...tus, "Upload-Offset": from,
+      await this.ask(late, path, { method: "PATCH", body, headers: { ...tus, "Upload-Offset": from,
         "Content-Type": "application/offset+octet-stream" } });
     }
     this.acknowledged.push({ name, file });
   }
 
-  async send_form(name, file) {
+  async send_form(name, file, late) {
     const parts = [...fields({ run: name, project: "p", rank: `${file.rank}` }),
       file_part(file.data, file.filename)];
     const headers = { "Idempotency-Key": `${name}/${file.filename}` };
     for (;;) {
-      this.tries++;
+      this.note_try(late);
       const reply = await this.front.post(parts, "/upload", headers).catch(() => null);
       if (reply && reply.status < 300) {
         this.acknowledged.push({ name, file });
@@ -149,6 +157,10 @@ function stop_at_work(engines, server) {
 const taken_over = (engines, ids) => until("their jobs were done by others", async () =>
   await engines.sql(`SELECT count(*) FROM job WHERE id IN (${ids}) AND attempts > 1 AND
     state = 'done'`).catch(() => "") === `${ids.length}`, 3 * LEASE_MS);
+
+/** After a cut, a service knows for a moment only that its database did not answer. */
+const ready = (server) => until("it is ready", async () =>
+  (await server.request("/readyz")).status === 200, 60_000);
 
 async function assert_kept(senders, servers) {
   const random = chance(seed);
@@ -303,6 +315,7 @@ test("three services lose nothing and do nothing twice, whatever dies", options_
     }
     await load;
     const servers = [killed, stopped, cut];
+    for (const server of servers) await ready(server);
     for (const [i, { name }] of runs.entries()) {
       await servers[i % servers.length].settled(`p/${name}`, 240_000);
     }

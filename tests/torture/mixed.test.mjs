@@ -81,23 +81,26 @@ class Mishaps {
    * 502. A stop asks for a piece that is on its way again: what came of it is kept.
    */
   may_be({ at, method, status, what }) {
-    const is_asked_again = what === "pieces" && status === 503 && this.is_of_a("SIGTERM", at);
+    const is_asked_again = what.startsWith("pieces") && status === 503 &&
+      this.is_of_a("SIGTERM", at);
     return is_asked_again || (this.is_of_a("SIGKILL", at) &&
       (status === 0 || (status === 502 && WITH_BODY.includes(method))));
   }
 
-  check() {
+  /** @param {string[]} logs */
+  check(logs) {
     const bad = this.list.filter((one) => !this.may_be(one)).map(({ at, method, what, status }) =>
       `${method} ${what}: ${status}, ${this.ends.map((end) =>
         `${(at - end.at).toFixed(0)} ms after ${end.signal}`).join(", ")}`);
-    assert.deepEqual(bad, []);
+    const said = bad.length ? logs.flatMap((log) => log.match(/.* status=50.*/g) ?? []) : [];
+    assert.deepEqual([...bad, ...said], []);
   }
 }
 
 /** The answer to a change that may be made or not. */
 class Unanswered extends Error {
-  constructor(form, status) {
-    super(form);
+  constructor(form, { status, text }) {
+    super(`${form} ${text.slice(0, 200)}`);
     Object.assign(this, { method: form === "delete" ? "DELETE" : "PUT", status });
   }
 }
@@ -114,7 +117,7 @@ class MixedClients extends Clients {
     // Sent again by the balancer, after the service that died had done it.
     const is_gone = form === "delete" && reply.status === 404 &&
       this.mishaps.is_of_a("SIGKILL", performance.now());
-    if (reply.status >= 500) throw new Unanswered(form, reply.status);
+    if (reply.status >= 500) throw new Unanswered(form, reply);
     if (!is_gone) super.answered(form, reply, expected);
   }
 
@@ -293,7 +296,7 @@ async function end_services(which) {
   for (let i = 0; i < ENDS; i++) await end_one(servers, i % servers.length, load, KILL_MS[which]);
   await load.stop();
   const kept = await verify(load, servers);
-  load.mishaps.check();
+  load.mishaps.check(servers.map(({ log }) => log));
   figure("C1", `${which}: ${load.text}; ${kept} runs kept, 0 lost`);
   await Promise.all(servers.map((server) => server.stop()));
   balancer.child.kill();
