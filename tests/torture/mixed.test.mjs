@@ -78,12 +78,14 @@ class Mishaps {
 
   /**
    * In a kill, an answer that had begun ends early, and a request whose body was on its way gets
-   * 502. A stop asks for a piece that is on its way again: what came of it is kept.
+   * 502. A stop asks for a piece that is on its way again: what came of it is kept. Bytes that were
+   * deleted a moment ago are not taken until S3 has said that it removed them.
    */
   may_be({ at, method, status, what }) {
     const is_asked_again = what.startsWith("pieces") && status === 503 &&
       this.is_of_a("SIGTERM", at);
-    return is_asked_again || (this.is_of_a("SIGKILL", at) &&
+    const is_leaving = status === 503 && what.includes("being removed from S3");
+    return is_asked_again || is_leaving || (this.is_of_a("SIGKILL", at) &&
       (status === 0 || (status === 502 && WITH_BODY.includes(method))));
   }
 
@@ -236,7 +238,8 @@ class Load {
     return `${this.reads} reads, ${this.changed} of runs that changed, ${forms}, ` +
       `${this.refused} files that are none, ${this.aborted} clients that went away, ` +
       `beside ${SLOW} slow ones; ` +
-      `${this.mishaps.list.length} requests cut or answered 502 in the moment of a kill`;
+      `${this.mishaps.list.length} requests to be sent again: cut or answered 502 in the moment ` +
+      "of a kill, or of bytes that are being removed";
   }
 }
 
