@@ -38,6 +38,11 @@ static const struct {
     {"device_to_device", COPY_DTOD},
     {"peer_to_peer", COPY_PTOP},
     {"host_to_host", COPY_HTOH},
+    {"host-to-device", COPY_HTOD},
+    {"device-to-host", COPY_DTOH},
+    {"device-to-device", COPY_DTOD},
+    {"peer-to-peer", COPY_PTOP},
+    {"host-to-host", COPY_HTOH},
     {"h2d", COPY_HTOD}, // XLA, as the rest
     {"d2h", COPY_DTOH},
     {"d2d", COPY_DTOD},

@@ -33,22 +33,45 @@ static bool has_word(struct str text, const char *word)
     return false;
 }
 
-// Numbers differ between Extrae and nsys2prv, so labels decide. Beside a kernel's name Extrae
-// writes the line of its source. It records copies on a device as calls (to 4.1), then as
-// transfers.
-static bool work_of(struct str label, enum prv_work *work)
+// Numbers differ between Extrae and nsys2prv, so labels decide; nsys2prv calls copies "CUDA memcpy
+// kernel". Beside a kernel's name Extrae writes the line of its source. It records copies on a
+// device as calls (to 4.1), then as transfers.
+static bool work_of(struct str label, enum prv_what *what)
 {
     static const struct {
         const char *word;
-        enum prv_work work;
-    } words[] = {{"kernel", PRV_KERNEL},        {"memcpy", PRV_COPY}, {"memory copy", PRV_COPY},
-                 {"memory transfer", PRV_COPY}, {"memset", PRV_SET},  {"graph", PRV_GRAPH},
+        enum prv_what what;
+    } words[] = {{"memcpy", PRV_COPY},          {"memory copy", PRV_COPY},
+                 {"memory transfer", PRV_COPY}, {"kernel", PRV_KERNEL},
+                 {"memset", PRV_SET},           {"graph", PRV_GRAPH},
                  {"library call", PRV_CALL}};
     if (has_word(label, "source code"))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (has_word(label, words[i].word)) {
-            *work = words[i].work;
+            *what = words[i].what;
+            return true;
+        }
+    return false;
+}
+
+// By the labels of nsys2prv.
+static bool detail_of(struct str label, enum prv_what *what)
+{
+    static const struct {
+        const char *label;
+        enum prv_what what;
+    } details[] = {{"Kernel GrdX", PRV_GRID},
+                   {"Kernel GrdY", PRV_GRID + 1},
+                   {"Kernel GrdZ", PRV_GRID + 2},
+                   {"Kernel BlkX", PRV_BLOCK},
+                   {"Kernel BlkY", PRV_BLOCK + 1},
+                   {"Kernel BlkZ", PRV_BLOCK + 2},
+                   {"Kernel Registers/Thread", PRV_REGISTERS},
+                   {"Memcopy size", PRV_BYTES}};
+    for (size_t i = 0; i < sizeof details / sizeof *details; i++)
+        if (str_equal(label, str_of(details[i].label))) {
+            *what = details[i].what;
             return true;
         }
     return false;
@@ -58,20 +81,31 @@ static bool work_of(struct str label, enum prv_work *work)
 static bool take_type(struct prv_rows *rows, struct str line, struct err *err)
 {
     int64_t gradient, type;
-    enum prv_work work;
+    enum prv_what what;
     if (!str_take_i64(&line, &gradient))
         return true;
     line = str_trim(line, PRV_BLANKS);
-    if (!str_take_i64(&line, &type) || !work_of(str_trim(line, PRV_BLANKS), &work) ||
-        rows->type_count == MOST_TYPES)
+    if (!str_take_i64(&line, &type) || rows->type_count == MOST_TYPES)
+        return true;
+    struct str label = str_trim(line, PRV_BLANKS);
+    if (!detail_of(label, &what) && !work_of(label, &what))
         return true;
     struct prv_type *types = budget_room(rows->budget, rows->types, &rows->type_cap,
                                          rows->type_count + 1, sizeof *types, err);
     if (!types)
         return false;
     rows->types = types;
-    types[rows->type_count++] = (struct prv_type){type, work, rows->group};
+    types[rows->type_count++] = (struct prv_type){type, what, rows->group};
     return true;
+}
+
+// "[CUDA memset]" of Nsight Systems; nsys2prv takes the brackets off.
+static bool name_value(struct prv_rows *rows, struct str text, str_id *name, struct err *err)
+{
+    char whole[64];
+    bool bare = str_starts_with(text, STR("CUDA mem")) && text.len < sizeof whole - 2;
+    snprintf(whole, sizeof whole, "[%.*s]", bare ? (int)text.len : 0, text.at);
+    return trace_builder_text(rows->builder, bare ? str_of(whole) : text, ERR_NO_POS, name, err);
 }
 
 // "17    ampere_sgemm_128x64_tn"
@@ -87,8 +121,7 @@ static bool take_value(struct prv_rows *rows, struct str line, struct err *err)
     if (!values)
         return false;
     rows->values = values;
-    if (!trace_builder_text(rows->builder, str_trim(line, PRV_BLANKS), ERR_NO_POS, &value.name,
-                            err))
+    if (!name_value(rows, str_trim(line, PRV_BLANKS), &value.name, err))
         return false;
     values[rows->value_count++] = value;
     return true;
@@ -112,7 +145,7 @@ static bool stream_of(struct str label, struct prv_row *row)
 
 static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
 {
-    struct prv_row row = {.row = rows->labels++};
+    struct prv_row row = {.row = rows->labels++, .described = PRV_WORKS};
     if (!stream_of(str_trim(label, PRV_BLANKS), &row) || rows->row_count == MOST_ROWS)
         return true;
     struct prv_row *all = budget_room(rows->budget, rows->rows, &rows->row_cap, rows->row_count + 1,
@@ -120,7 +153,7 @@ static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
     if (!all)
         return false;
     for (size_t i = 0; i < PRV_WORKS; i++)
-        row.open_ns[i] = VALUE_ABSENT;
+        row.works[i].start_ns = VALUE_ABSENT;
     rows->rows = all;
     all[rows->row_count++] = row;
     return true;
@@ -273,25 +306,27 @@ static str_id name_of(const struct prv_rows *rows, uint32_t group, int64_t value
 }
 
 // Of one type are kernels and copies in the first versions of nsys2prv, copies and memsets in all.
-static enum event_kind kind_of(const struct prv_rows *rows, enum prv_work work, str_id name)
+static enum event_kind kind_of(const struct prv_rows *rows, enum prv_what what, str_id name)
 {
     static const enum event_kind kinds[PRV_WORKS] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET,
                                                      EVENT_GRAPH};
     struct str text = strtab_get(trace_builder_strings(rows->builder), name);
     if (str_starts_with(text, STR("[CUDA memcpy")))
         return EVENT_MEMCPY;
-    return str_starts_with(text, STR("[CUDA memset")) ? EVENT_MEMSET : kinds[work];
+    return str_starts_with(text, STR("[CUDA memset")) ? EVENT_MEMSET : kinds[what];
 }
 
-static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work work, int64_t end_ns,
+static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_what what, int64_t end_ns,
                      struct err *err)
 {
-    struct event_record record = event_record_of(kind_of(rows, work, row->open_name[work]));
-    int64_t start_ns = row->open_ns[work];
-    row->open_ns[work] = VALUE_ABSENT;
+    struct prv_work *work = &row->works[what];
+    struct event_record record = event_record_of(kind_of(rows, what, work->name));
+    int64_t start_ns = work->start_ns;
+    work->start_ns = VALUE_ABSENT;
     record.pid = (struct label){row->of_task ? 0 : row->device, row->of_task};
     record.tid.number = row->stream;
-    record.name = row->open_name[work];
+    record.name = work->name;
+    record.shape = work->shape;
     return start_ns == VALUE_ABSENT ||
            !event_record_times(rows->builder, &record, start_ns, end_ns, ERR_NO_POS) ||
            trace_builder_add(rows->builder, &record, err);
@@ -301,37 +336,58 @@ static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work w
 static bool end_type(struct prv_rows *rows, struct prv_row *row, int64_t type, int64_t time_ns,
                      struct err *err)
 {
-    for (enum prv_work work = 0; work < PRV_WORKS; work++)
-        if (row->open_type[work] == type && !end_work(rows, row, work, time_ns, err))
+    for (enum prv_what what = 0; what < PRV_WORKS; what++)
+        if (row->works[what].type == type && !end_work(rows, row, what, time_ns, err))
             return false;
+    row->described = PRV_WORKS;
     return true;
 }
 
 // Of calls on a device's row only copies are its work: kernels have a type for that.
-static bool work_of_call(const struct prv_rows *rows, str_id name, enum prv_work *work)
+static bool work_of_call(const struct prv_rows *rows, str_id name, enum prv_what *what)
 {
     struct str call = strtab_get(trace_builder_strings(rows->builder), name);
-    *work = has_word(call, "memset") ? PRV_SET : PRV_COPY;
-    return *work == PRV_SET || has_word(call, "memcpy");
+    *what = has_word(call, "memset") ? PRV_SET : PRV_COPY;
+    return *what == PRV_SET || has_word(call, "memcpy");
 }
 
-// Values without a name are sizes and numbers that describe work, not work.
+// On the line that starts work, after its name.
+static void describe(struct prv_row *row, enum prv_what what, int64_t value)
+{
+    if (row->described == PRV_WORKS || value <= 0)
+        return;
+    struct launch_shape *shape = &row->works[row->described].shape;
+    if (what == PRV_BYTES)
+        shape->bytes = value;
+    else if (value <= INT32_MAX && what == PRV_REGISTERS)
+        shape->registers = (int32_t)value;
+    else if (value <= INT32_MAX && what >= PRV_BLOCK)
+        shape->block[what - PRV_BLOCK] = (int32_t)value;
+    else if (value <= INT32_MAX)
+        shape->grid[what - PRV_GRID] = (int32_t)value;
+}
+
+// Values without a name are numbers that are not read, not work.
 bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
                     const int64_t pair[2], struct err *err)
 {
     const struct prv_type *type = type_of(rows, pair[0]);
     if (!type)
         return true;
+    enum prv_what what = type->what;
+    if (what >= PRV_GRID) {
+        describe(row, what, pair[1]);
+        return true;
+    }
     if (pair[1] == 0)
         return end_type(rows, row, type->type, time_ns, err);
     str_id name = name_of(rows, type->group, pair[1]);
-    enum prv_work work = type->work;
-    if (!name || (work == PRV_CALL && !work_of_call(rows, name, &work)))
+    if (!name || (what == PRV_CALL && !work_of_call(rows, name, &what)))
         return true;
-    if (!end_work(rows, row, work, time_ns, err))
+    if (!end_work(rows, row, what, time_ns, err))
         return false;
-    row->open_ns[work] = time_ns;
-    row->open_type[work] = type->type;
-    row->open_name[work] = name;
+    row->works[what] =
+        (struct prv_work){time_ns, type->type, name, event_record_of(EVENT_KERNEL).shape};
+    row->described = what;
     return true;
 }

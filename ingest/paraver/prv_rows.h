@@ -9,13 +9,24 @@
 
 #define PRV_BLANKS " \t\r" // around what a line says
 
-// PRV_CALL: what the name of the call says.
-enum prv_work { PRV_KERNEL, PRV_COPY, PRV_SET, PRV_GRAPH, PRV_WORKS, PRV_CALL = PRV_WORKS };
+// What an event type says: work, or something about the work that its line starts. PRV_CALL: what
+// the name of the call says.
+enum prv_what {
+    PRV_KERNEL,
+    PRV_COPY,
+    PRV_SET,
+    PRV_GRAPH,
+    PRV_WORKS,
+    PRV_CALL = PRV_WORKS,
+    PRV_GRID, // x, y and z
+    PRV_BLOCK = PRV_GRID + 3,
+    PRV_REGISTERS = PRV_BLOCK + 3,
+    PRV_BYTES
+};
 
-// An event type that is device work.
 struct prv_type {
     int64_t type;
-    enum prv_work work;
+    enum prv_what what;
     uint32_t group; // of types that share the names of their values
 };
 
@@ -25,15 +36,22 @@ struct prv_value {
     str_id name;
 };
 
+// What runs on a row.
+struct prv_work {
+    int64_t start_ns; // VALUE_ABSENT: nothing
+    int64_t type;
+    str_id name;
+    struct launch_shape shape;
+};
+
 // A row that is the stream of a device.
 struct prv_row {
     int64_t row; // among all threads, from 0
     int64_t device, stream;
-    int64_t task;               // from 1; 0: unknown
-    str_id of_task;             // the device's name where several tasks have devices, else 0
-    int64_t open_ns[PRV_WORKS]; // VALUE_ABSENT: nothing runs
-    int64_t open_type[PRV_WORKS];
-    str_id open_name[PRV_WORKS];
+    int64_t task;            // from 1; 0: unknown
+    str_id of_task;          // the device's name where several tasks have devices, else 0
+    enum prv_what described; // the work that started last; PRV_WORKS: none
+    struct prv_work works[PRV_WORKS];
 };
 
 struct prv_rows {
