@@ -25,8 +25,7 @@ struct prv {
     str_id state_names[MOST_STATES]; // from before the header, else set when first used
     struct prv_rows rows;
     int64_t device_events;
-    int64_t last;     // time of a record, in units
-    bool ends_broken; // whether the last line is no record
+    bool ends_broken; // whether the last line is no whole record
 };
 
 // The numbers of Paraver's own states.
@@ -171,11 +170,6 @@ static bool place(struct prv *prv, const int64_t *numbers, struct event_record *
     return trace_builder_text(prv->builder, str_of(text), ERR_NO_POS, &record->pid.text, err);
 }
 
-static void note_time(struct prv *prv, int64_t time)
-{
-    prv->last = time > prv->last ? time : prv->last;
-}
-
 // The states of a device say only when it works, its events what it does.
 static bool is_of_device(const struct prv *prv, const int64_t *numbers)
 {
@@ -193,7 +187,6 @@ static bool take_state(struct prv *prv, const int64_t *numbers, const struct lin
     int64_t state = numbers[WHICH], end = numbers[END] == -1 ? prv->end : numbers[END], length;
     struct event_record record = event_record_of(EVENT_ANNOTATION);
     prv->states++;
-    note_time(prv, numbers[END] == -1 ? numbers[START] : end);
     if (state >= 0 && state < MOST_STATES && !__builtin_sub_overflow(end, numbers[START], &length))
         figures_sum(&prv->state_time[state], length);
     if (state == IDLE || state == NOT_CREATED || is_of_device(prv, numbers))
@@ -221,9 +214,10 @@ static bool take_event(struct prv *prv, const int64_t *numbers, struct str line,
     int64_t pair[2], time_ns = to_ns(prv, numbers[TIME]);
     struct prv_row *row =
         prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD]);
-    note_time(prv, numbers[TIME]);
+    int64_t fields = count_colons(line) + 1 - BEFORE_PAIRS;
     prv->event_lines++;
-    prv->event_pairs += (count_colons(line) - BEFORE_PAIRS + 1) / 2;
+    prv->event_pairs += fields / 2;
+    prv->ends_broken = fields % 2 != 0;
     if (!row || time_ns == VALUE_ABSENT || numbers[TIME] < 0)
         return true;
     prv->device_events++;
@@ -238,7 +232,7 @@ static bool take_event(struct prv *prv, const int64_t *numbers, struct str line,
 // "1:5:1:5:1:0:147421126:1"
 static bool take_record(struct prv *prv, const struct line *line, struct err *err)
 {
-    enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, ARRIVAL = 11, SIZE };
+    enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, SIZE = 12 };
     struct str rest = line->text;
     int64_t kind = 0, numbers[MOST_FIELDS];
     size_t count = 0;
@@ -251,7 +245,6 @@ static bool take_record(struct prv *prv, const struct line *line, struct err *er
         return take_event(prv, numbers, line->text, err);
     if (good && kind == MESSAGE && count == MESSAGE_FIELDS) {
         prv->messages++;
-        note_time(prv, numbers[ARRIVAL]);
         figures_sum(&prv->message_bytes, numbers[SIZE]);
         return true;
     }
@@ -341,11 +334,11 @@ static bool read_lines(struct prv *prv, struct err *err)
     return err->code == ERR_NONE;
 }
 
-// Of a file that is cut the last line mostly is no record; one that was not written to its end has
-// zeros there. The header has the time of the last record.
+// Of a file that is cut the last line mostly is no whole record; one that was not written to its
+// end has zeros there. The header's end says nothing: a whole trace may have no record near it.
 static bool is_cut(const struct prv *prv)
 {
-    return prv->ends_broken || prv->lines.nul_bytes || prv->last < prv->end - prv->end / 10;
+    return prv->ends_broken || prv->lines.nul_bytes;
 }
 
 static void report(const struct prv *prv)

@@ -186,6 +186,40 @@ static void work_that_its_name_says_is_a_copy_is_no_kernel(void **state)
     trace_free(trace);
 }
 
+// nsys2prv 0.6 calls them so, and has taken the brackets off the names of Nsight Systems.
+static void copies_of_nsys2prv_are_no_kernels(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(
+        "\n    DEFAULT_OPTIONS\n\nEVENT_TYPE\n0 63000006 CUDA kernel\nVALUES\n0 End\n5 sgemm\n\n"
+        "EVENT_TYPE\n0 63000001 CUDA memcpy kernel\nVALUES\n0 End\n"
+        "6 CUDA memcpy Host-to-Device\n7 CUDA memset\n\n"
+        "EVENT_TYPE\n0 9101 Kernel GrdX\n0 9102 Kernel GrdY\n0 9106 Kernel BlkZ\n"
+        "0 9110 Kernel Registers/Thread\n0 63000002 Memcopy size\n\n"
+        "LEVEL THREAD SIZE 3\nTHREAD 1.1.1\nCUDA-D1.S7-node\nTHREAD 1.2.1\n\n" GPU_HEADER
+        "2:0:1:1:2:100:63000006:5:9101:128:9102:2:9106:3:9110:96\n"
+        "2:0:1:1:2:180:63000006:0:9101:0:9102:0:9106:0:9110:0\n"
+        "2:0:1:1:2:200:63000001:6:63000002:1048576\n2:0:1:1:2:210:63000001:0:63000002:0\n"
+        "2:0:1:1:2:220:63000001:7:63000002:4\n2:0:1:1:2:230:63000001:0:63000002:0\n"));
+    static const struct {
+        enum event_kind kind;
+        const char *name;
+        struct launch_shape shape;
+    } expected[] = {
+        {EVENT_KERNEL, "sgemm", {{128, 2, 0}, {0, 0, 3}, 96, -1, VALUE_ABSENT, VALUE_ABSENT}},
+        {EVENT_MEMCPY, "[CUDA memcpy Host-to-Device]", {{0}, {0}, -1, -1, VALUE_ABSENT, 1048576}},
+        {EVENT_MEMSET, "[CUDA memset]", {{0}, {0}, -1, -1, VALUE_ABSENT, 4}},
+    };
+    assert_int_equal(trace->event_count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(trace->kind[i], expected[i].kind);
+        assert_string_equal(trace_text(trace, trace->name[i]).at, expected[i].name);
+        assert_memory_equal(&trace->shapes[trace->device_args[trace->args[i]].shape],
+                            &expected[i].shape, sizeof expected[i].shape);
+    }
+    trace_free(trace);
+}
+
 // As Extrae names them; it has states of devices, too.
 #define EXTRAE_NAMES(CALLS)                                                             \
     "DEFAULT_OPTIONS\n\nLEVEL THREAD\n\nEVENT_TYPE\n" CALLS                             \
@@ -274,7 +308,7 @@ static void a_device_may_be_of_hip(void **state)
     }
 }
 
-static void a_trace_that_ends_early_is_cut(void **state)
+static void a_trace_that_ends_in_a_record_is_cut(void **state)
 {
     (void)state;
     const struct {
@@ -284,7 +318,8 @@ static void a_trace_that_ends_early_is_cut(void **state)
         {STR(HEADER "1:1:1:1:1:0:950:1\n"), false},
         {STR(HEADER "1:1:1:1:1:0:950:1"), false},
         {STR(HEADER "1:1:1:1:1:0:7:1\n2:1:1:1:1:980:5:5\n"), false},
-        {STR(HEADER "1:1:1:1:1:0:7:1\n"), true}, // the header says 1000
+        {STR(HEADER "1:1:1:1:1:0:7:1\n"), false}, // the header's 1000 need not be reached
+        {STR(HEADER "1:1:1:1:1:0:7:1\n2:1:1:1:1:980:5:5:6"), true},
         {STR(HEADER "1:1:1:1:1:0:950:1\n1:1:1:1:1:95"), true},
         {STR(HEADER "1:1:1:1:1:0:950:1\n1:1:1:1:1:9\0\0\0\0"), true},
         {STR(HEADER "1:1:1:1:1:0:950:1\n\0\0\0\0"), true},
@@ -351,11 +386,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
         cmocka_unit_test(work_that_its_name_says_is_a_copy_is_no_kernel),
+        cmocka_unit_test(copies_of_nsys2prv_are_no_kernels),
         cmocka_unit_test(the_line_of_a_kernel_is_no_kernel),
         cmocka_unit_test(copies_of_extrae_are_device_work),
         cmocka_unit_test(each_task_has_its_devices),
         cmocka_unit_test(a_device_may_be_of_hip),
-        cmocka_unit_test(a_trace_that_ends_early_is_cut),
+        cmocka_unit_test(a_trace_that_ends_in_a_record_is_cut),
         cmocka_unit_test(what_nsys2prv_writes_is_read),
         cmocka_unit_test(indented_names_of_states_are_read),
         cmocka_unit_test(a_row_without_its_pcf_comes_before_the_trace),
