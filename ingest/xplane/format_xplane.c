@@ -21,10 +21,13 @@ enum {
     MOST_MESSAGES = 2000
 };
 
+// Rows of the SparseCores of a TPU count from here, after those of the device's own lines.
+#define SPARSE_CORE_ROWS INT64_C(1000)
+
 // Later times are since 1970: no machine runs that long.
 #define SINCE_1970_NS INT64_C(1000000000000000000)
 
-enum plane_kind { PLANE_OTHER, PLANE_GPU, PLANE_TPU, PLANE_HOST, PLANE_TASK };
+enum plane_kind { PLANE_OTHER, PLANE_GPU, PLANE_TPU, PLANE_SPARSE_CORE, PLANE_HOST, PLANE_TASK };
 
 struct xplane {
     const struct format_input *input;
@@ -38,7 +41,7 @@ struct xplane {
     uint64_t message_count;
     // of the current plane:
     enum plane_kind kind;
-    int64_t device;
+    int64_t device, core;
     struct plane_names names;
     uint64_t lines;
 };
@@ -51,8 +54,9 @@ struct moment {
     uint64_t name, offset_ps, dur_ps;
     int64_t correlation, step; // VALUE_ABSENT
     enum plane_stat work;      // the one that says what work it is
-    int64_t bytes;             // of a copy or memset; VALUE_ABSENT
-    struct plane_op op;        // if the event itself has a category
+    struct launch_shape shape;
+    const char *host_memory; // of a copy; NULL: none, or unknown
+    struct plane_op op;      // if the event itself has a category
 };
 
 struct line {
@@ -77,20 +81,60 @@ static bool text_of(struct xplane *xplane, const struct proto *bytes, struct str
 
 // --- events -------------------------------------------------------------------------------------
 
-// "kind_src:pinned kind_dst:device size:4096 dest:0 async:1", "kind:device num_bytes:8 async:1".
-static int64_t bytes_in(struct str details)
+// What comes after a key in "kind_src:pinned kind_dst:device size:4096 dest:0 async:1".
+static struct str detail(struct str details, const char *key)
 {
-    static const char *const keys[] = {" size:", " num_bytes:"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        int64_t bytes;
-        struct str key = str_of(keys[i]);
-        size_t at = str_find(details, key);
-        size_t from = at == SIZE_MAX ? details.len : at + key.len;
-        size_t to = str_digits_end(details, from);
-        if (str_to_i64((struct str){details.at + from, to - from}, &bytes))
-            return bytes;
+    struct str start = str_of(key);
+    size_t at = str_find(details, start);
+    size_t from = at == SIZE_MAX ? details.len : at + start.len;
+    return (struct str){details.at + from, details.len - from};
+}
+
+static int64_t number_of(struct str details, const char *key)
+{
+    struct str rest = detail(details, key);
+    int64_t number;
+    return str_take_i64(&rest, &number) && number >= 0 ? number : VALUE_ABSENT;
+}
+
+// "264,1,1"
+static void take_dimensions(struct str rest, int32_t dimensions[3])
+{
+    int64_t number;
+    for (int i = 0; i < 3 && str_take_i64(&rest, &number); i++) {
+        dimensions[i] = number > 0 && number <= INT32_MAX ? (int32_t)number : 0;
+        if (str_starts_with(rest, STR(",")))
+            rest = (struct str){rest.at + 1, rest.len - 1};
     }
-    return VALUE_ABSENT;
+}
+
+// "regs:32 static_shared:0 dynamic_shared:98304 grid:264,1,1 block:256,1,1 occ_pct:50", of ROCm
+// "grid:1280,1,1 block:256,1,1 private_mem:0 group_mem:0 occ_pct:0". 0 is no occupancy.
+static void read_launch(struct str details, struct launch_shape *shape)
+{
+    int64_t fixed = number_of(details, "static_shared:");
+    int64_t chosen = number_of(details, "dynamic_shared:");
+    int64_t registers = number_of(details, "regs:"), percent = number_of(details, "occ_pct:");
+    take_dimensions(detail(details, "grid:"), shape->grid);
+    take_dimensions(detail(details, "block:"), shape->block);
+    shape->shared_bytes = number_of(details, "group_mem:");
+    if (fixed >= 0 && chosen >= 0 && __builtin_add_overflow(fixed, chosen, &shape->shared_bytes))
+        shape->shared_bytes = VALUE_ABSENT;
+    if (registers >= 0 && registers <= INT32_MAX)
+        shape->registers = (int32_t)registers;
+    if (percent > 0 && percent <= 100)
+        shape->occupancy_percent = (int32_t)percent;
+}
+
+// "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"; of a memset "kind:device
+// num_bytes:8".
+static void read_copy(struct str details, struct moment *moment)
+{
+    bool pageable = str_find(details, STR(":pageable")) != SIZE_MAX;
+    bool pinned = str_find(details, STR(":pinned")) != SIZE_MAX;
+    int64_t bytes = number_of(details, " size:");
+    moment->shape.bytes = bytes == VALUE_ABSENT ? number_of(details, " num_bytes:") : bytes;
+    moment->host_memory = pageable ? "pageable" : pinned ? "pinned" : NULL;
 }
 
 static bool read_details(struct xplane *xplane, const struct plane_value *value,
@@ -100,7 +144,10 @@ static bool read_details(struct xplane *xplane, const struct plane_value *value,
     moment->work = value->stat;
     if (!text_of(xplane, &value->text, &text, err))
         return false;
-    moment->bytes = bytes_in(text);
+    if (value->stat == STAT_KERNEL)
+        read_launch(text, &moment->shape);
+    else
+        read_copy(text, moment);
     return true;
 }
 
@@ -114,8 +161,8 @@ static bool read_stat(struct xplane *xplane, struct proto stat, struct moment *m
     case STAT_CORRELATION: moment->correlation = (int64_t)value.number; break;
     case STAT_STEP: moment->step = (int64_t)value.number; break;
     case STAT_COPY:
-    case STAT_SET: return read_details(xplane, &value, moment, err);
-    case STAT_KERNEL:
+    case STAT_SET:
+    case STAT_KERNEL: return read_details(xplane, &value, moment, err);
     case STAT_GRAPH:
     case STAT_NO_WORK: moment->work = value.stat; break;
     case STAT_CATEGORY: moment->op = value.op; break;
@@ -129,8 +176,9 @@ static bool read_moment(struct xplane *xplane, struct proto event, struct moment
                         struct err *err)
 {
     struct proto_field field;
-    *moment =
-        (struct moment){.correlation = VALUE_ABSENT, .step = VALUE_ABSENT, .bytes = VALUE_ABSENT};
+    *moment = (struct moment){.correlation = VALUE_ABSENT,
+                              .step = VALUE_ABSENT,
+                              .shape = event_record_of(EVENT_OTHER).shape};
     while (proto_next(&event, &field, err)) {
         if (field.number == EVENT_STATS && field.is_bytes &&
             !read_stat(xplane, field.bytes, moment, err))
@@ -259,11 +307,27 @@ static bool add_operation(struct xplane *xplane, const struct line *line,
            trace_builder_add(xplane->builder, record, err);
 }
 
+// Analyses read the kind of host memory in names: "MemcpyH2D (pageable)".
+static bool name_copy(struct xplane *xplane, const char *host_memory, str_id *name, struct err *err)
+{
+    struct buf whole = {0};
+    buf_add_str(&whole, strtab_get(trace_builder_strings(xplane->builder), *name));
+    buf_printf(&whole, " (%s)", host_memory);
+    bool ok = buf_ok(&whole, err) &&
+              trace_builder_text(xplane->builder, (struct str){whole.at, whole.len}, ERR_NO_POS,
+                                 name, err);
+    buf_free(&whole);
+    return ok;
+}
+
 static bool add_work(struct xplane *xplane, const struct line *line, const struct moment *moment,
                      struct event_record *record, struct err *err)
 {
     record->kind = kind_of_work(xplane, line, moment, record->name);
-    record->shape.bytes = moment->bytes;
+    record->shape = moment->shape;
+    if (record->kind == EVENT_MEMCPY && moment->host_memory &&
+        !name_copy(xplane, moment->host_memory, &record->name, err))
+        return false;
     return record->kind == EVENT_OTHER || trace_builder_add(xplane->builder, record, err);
 }
 
@@ -337,7 +401,7 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
         return add_host(xplane, moment, &record, err);
     if (line->kind == LINE_STEPS)
         return add_step(xplane, moment, &record, err);
-    if (xplane->kind == PLANE_TPU)
+    if (xplane->names.operations)
         return add_operation(xplane, line, moment,
                              plane_op_is_plain(moment->op) ? &event.op : &moment->op, &record, err);
     return add_work(xplane, line, moment, &record, err);
@@ -380,9 +444,11 @@ static void judge_line(const struct xplane *xplane, struct line *line)
 {
     struct str name = str_of(line->name);
     bool gpu = xplane->kind == PLANE_GPU, tpu = xplane->kind == PLANE_TPU;
+    bool sparse = xplane->kind == PLANE_SPARSE_CORE;
     bool stream = str_starts_with(name, STR("Stream #"));
     bool overhead = gpu && str_equal(name, STR("CUPTI overhead"));
-    bool work = (gpu && stream) || overhead || (tpu && str_equal(name, STR("XLA Ops")));
+    bool work = (gpu && stream) || overhead || (tpu && str_equal(name, STR("XLA Ops"))) ||
+                (sparse && str_equal(name, STR("Sparse Core Ops")));
     bool steps = (gpu || tpu) && str_equal(name, STR("Steps"));
     line->kind = xplane->kind == PLANE_HOST ? LINE_HOST
                  : work                     ? LINE_WORK
@@ -391,6 +457,8 @@ static void judge_line(const struct xplane *xplane, struct line *line)
     line->work = overhead ? EVENT_OTHER : work_of_stream(name);
     if (stream)
         line->id = strtoll(line->name + sizeof "Stream #" - 1, NULL, 10);
+    if (sparse)
+        line->id = SPARSE_CORE_ROWS + xplane->core;
 }
 
 static bool read_line_head(struct xplane *xplane, struct proto bytes, struct line *line,
@@ -461,8 +529,17 @@ static bool read_line(struct xplane *xplane, struct proto bytes, struct err *err
 
 // --- planes -------------------------------------------------------------------------------------
 
-// "/device:GPU:0 [4711]" is of another process, whose devices have the same numbers;
-// "/device:TPU:0 SparseCore 1" is a part of a device.
+// "0 SparseCore 1": a part of a TPU.
+static bool is_sparse_core(struct xplane *xplane, struct str number)
+{
+    struct str part = STR(" SparseCore ");
+    if (!str_take_i64(&number, &xplane->device) || !str_starts_with(number, part))
+        return false;
+    number = (struct str){number.at + part.len, number.len - part.len};
+    return str_to_i64(number, &xplane->core);
+}
+
+// "/device:GPU:0 [4711]" is of another process, whose devices have the same numbers.
 static void judge_plane(struct xplane *xplane, struct str name)
 {
     static const struct {
@@ -481,6 +558,10 @@ static void judge_plane(struct xplane *xplane, struct str name)
         xplane->kind = starts[i].kind;
         if (str_to_i64(number, &xplane->device))
             continue;
+        if (xplane->kind == PLANE_TPU && is_sparse_core(xplane, number)) {
+            xplane->kind = PLANE_SPARSE_CORE;
+            continue;
+        }
         xplane->device = 0;
         bool device = xplane->kind == PLANE_GPU || xplane->kind == PLANE_TPU;
         xplane->kind = device && number.len ? PLANE_OTHER : xplane->kind;
@@ -515,7 +596,7 @@ static bool read_plane_head(struct xplane *xplane, struct proto bytes, struct er
              !plane_names_add(names, &names->stats, field.bytes, err)))
             return false;
     }
-    names->operations = xplane->kind == PLANE_TPU;
+    names->operations = xplane->kind == PLANE_TPU || xplane->kind == PLANE_SPARSE_CORE;
     return err->code == ERR_NONE && plane_names_done(names, err);
 }
 

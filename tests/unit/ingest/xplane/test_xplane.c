@@ -1,85 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // XPlane profiles made by hand: what is read of planes, lines and events, and that no bytes do
 // harm.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
+#include "tests/unit/ingest/xplane/xplane_bytes.h"
 
-#include <cmocka.h>
-
-#include "ingest/base/buf.h"
-#include "ingest/ingest.h"
 #include "tests/unit/compress.h"
-
-// --- writing ------------------------------------------------------------------------------------
-
-static void put_varint(struct buf *out, uint64_t value)
-{
-    for (; value > 0x7F; value >>= 7)
-        buf_putc(out, (char)(0x80 | (value & 0x7F)));
-    buf_putc(out, (char)value);
-}
-
-static void put_number(struct buf *out, unsigned field, uint64_t value)
-{
-    put_varint(out, field << 3);
-    put_varint(out, value);
-}
-
-static void put_bytes(struct buf *out, unsigned field, struct str bytes)
-{
-    put_varint(out, field << 3 | 2);
-    put_varint(out, bytes.len);
-    buf_add_str(out, bytes);
-}
-
-// Puts a message into another, and empties it.
-static void put_message(struct buf *out, unsigned field, struct buf *message)
-{
-    put_bytes(out, field, (struct str){message->at ? message->at : "", message->len});
-    buf_free(message);
-    *message = (struct buf){0};
-}
-
-// An entry of a map from a number to a message with a name.
-static void put_name(struct buf *plane, unsigned field, uint64_t id, const char *name)
-{
-    struct buf meta = {0}, entry = {0};
-    put_number(&meta, 1, id);
-    put_bytes(&meta, 2, str_of(name));
-    put_number(&entry, 1, id);
-    put_message(&entry, 2, &meta);
-    put_message(plane, field, &entry);
-}
-
-struct event {
-    uint64_t name, offset_ps, dur_ps, correlation;
-};
-
-static void put_event(struct buf *line, struct event event)
-{
-    struct buf message = {0}, stat = {0};
-    put_number(&message, 1, event.name);
-    put_number(&message, 2, event.offset_ps);
-    put_number(&message, 3, event.dur_ps);
-    put_number(&stat, 1, 9);
-    put_number(&stat, 3, event.correlation);
-    put_message(&message, 4, &stat);
-    put_message(line, 4, &message);
-}
-
-static void put_line(struct buf *plane, const char *name, const struct event *events, size_t count)
-{
-    struct buf line = {0};
-    put_number(&line, 1, 77);
-    put_bytes(&line, 2, str_of(name));
-    put_number(&line, 3, 1000);
-    for (size_t i = 0; i < count; i++)
-        put_event(&line, events[i]);
-    put_message(plane, 3, &line);
-}
 
 static void put_names(struct buf *plane)
 {
@@ -106,32 +30,6 @@ static void put_profile(struct buf *out)
     put_line(&plane, "XLA Modules", (const struct event[]){{1, 0, 99000000, 0}}, 1);
     put_names(&plane);
     put_message(out, 1, &plane);
-}
-
-// --- reading ------------------------------------------------------------------------------------
-
-static struct trace *read_bytes(struct str bytes, struct budget *budget, struct err *err)
-{
-    struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
-    assert_non_null(source);
-    return ingest_source(source, budget, NULL, err);
-}
-
-static uint32_t find(const struct trace *trace, enum event_kind kind, uint32_t skip)
-{
-    for (uint32_t i = 0; i < trace->event_count; i++)
-        if (trace->kind[i] == kind && skip-- == 0)
-            return i;
-    fail_msg("no event of kind %d", (int)kind);
-    return 0;
-}
-
-static void assert_event(const struct trace *trace, uint32_t event, const char *name,
-                         int64_t begin_ns, int64_t dur_ns)
-{
-    assert_string_equal(trace_text(trace, trace->name[event]).at, name);
-    assert_int_equal(trace->begin_ns[event], begin_ns);
-    assert_int_equal(trace->dur_ns[event], dur_ns);
 }
 
 static void streams_are_device_work_and_derived_lines_are_not(void **state)
@@ -228,57 +126,6 @@ static void a_numbered_step_of_jax_is_a_step(void **state)
     buf_free(&bytes);
 }
 
-// --- planes with statistics ---------------------------------------------------------------------
-
-// An event with one statistic that is a text; stat 0: none.
-static void put_stated(struct buf *line, struct event event, unsigned stat, const char *text)
-{
-    struct buf message = {0}, value = {0};
-    put_number(&message, 1, event.name);
-    put_number(&message, 2, event.offset_ps);
-    put_number(&message, 3, event.dur_ps);
-    put_number(&value, 1, stat);
-    put_bytes(&value, 5, str_of(text));
-    if (stat)
-        put_message(&message, 4, &value);
-    put_message(line, 4, &message);
-    buf_free(&value);
-}
-
-static struct buf line_named(const char *name, uint64_t time_ns)
-{
-    struct buf line = {0};
-    put_number(&line, 1, 3);
-    put_bytes(&line, 2, str_of(name));
-    put_number(&line, 3, time_ns);
-    return line;
-}
-
-// A name of an event that has a category, as the operations of a TPU have.
-static void put_category(struct buf *plane, uint64_t id, const char *name, const char *category)
-{
-    struct buf meta = {0}, entry = {0}, stat = {0};
-    put_number(&meta, 1, id);
-    put_bytes(&meta, 2, str_of(name));
-    put_number(&stat, 1, 1);
-    put_bytes(&stat, 5, str_of(category));
-    put_message(&meta, 5, &stat);
-    put_number(&entry, 1, id);
-    put_message(&entry, 2, &meta);
-    put_message(plane, 4, &entry);
-}
-
-static struct trace *read_good(struct buf *bytes)
-{
-    static struct budget budget;
-    struct err err = {0};
-    struct trace *trace = read_bytes((struct str){bytes->at, bytes->len}, &budget, &err);
-    if (!trace)
-        fail_msg("%s", err.msg);
-    buf_free(bytes);
-    return trace;
-}
-
 static uint32_t count_of(const struct trace *trace, enum event_kind kind)
 {
     uint32_t count = 0;
@@ -287,9 +134,14 @@ static uint32_t count_of(const struct trace *trace, enum event_kind kind)
     return count;
 }
 
+static const struct launch_shape *shape_of(const struct trace *trace, uint32_t event)
+{
+    return &trace->shapes[trace->device_args[trace->args[event]].shape];
+}
+
 static int64_t bytes_of(const struct trace *trace, uint32_t event)
 {
-    return trace->shapes[trace->device_args[trace->args[event]].shape].bytes;
+    return shape_of(trace, event)->bytes;
 }
 
 // The profiler of XLA names a stream by all kinds of events on it, and XLA has one stream for all.
@@ -335,167 +187,6 @@ static void events_of_one_stream_are_what_each_says(void **state)
     }
 }
 
-static void assert_collective(const struct trace *trace, uint32_t event, const char *name)
-{
-    uint32_t index = trace->device_args[trace->args[event]].collective;
-    assert_int_equal(index == ARGS_NONE, name == NULL);
-    if (name)
-        assert_string_equal(trace_text(trace, trace->collectives[index].name).at, name);
-}
-
-// The category is of the operation's name, or stated with the event, or the name says it.
-static void collectives_of_a_tpu_are_communication(void **state)
-{
-    (void)state;
-    struct buf bytes = {0}, plane = {0}, line = line_named("XLA Ops", 1000);
-    put_bytes(&plane, 2, STR("/device:TPU:1"));
-    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
-    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
-    put_stated(&line, (struct event){3, 10000, 5000, 0}, 1, "all-gather");
-    put_stated(&line, (struct event){4, 15000, 5000, 0}, 0, "");
-    put_message(&plane, 3, &line);
-    put_category(&plane, 1, "%fusion.1 = f32[8]{0} fusion(f32[8]{0} %all-reduce.3)", "loop fusion");
-    put_category(&plane, 2, "fusion.7", "all-reduce-scatter fusion");
-    put_name(&plane, 4, 3, "fusion.8");
-    put_name(&plane, 4, 4, "%all-reduce.3 = f32[4096]{0} all-reduce(...)");
-    put_name(&plane, 5, 1, "hlo_category");
-    put_message(&bytes, 1, &plane);
-    struct trace *trace = read_good(&bytes);
-    static const char *const collectives[] = {NULL, "reduce_scatter", "allgather", "allreduce"};
-    assert_int_equal(trace->event_count, 4);
-    for (uint32_t i = 0; i < 4; i++)
-        assert_collective(trace, i, collectives[i]);
-    trace_free(trace);
-}
-
-struct operation {
-    const char *name, *category;
-    uint64_t begin_us, end_us;
-};
-
-// A profile of a TPU that did these, in the order of the file.
-static struct trace *read_operations(const struct operation *operations, size_t count)
-{
-    struct buf bytes = {0}, plane = {0}, line = line_named("XLA Ops", 1000);
-    put_bytes(&plane, 2, STR("/device:TPU:1"));
-    for (size_t i = 0; i < count; i++) {
-        uint64_t from_us = operations[i].begin_us, us = operations[i].end_us - from_us;
-        put_stated(&line, (struct event){i + 1, from_us * 1000000, us * 1000000, 0}, 0, "");
-    }
-    put_message(&plane, 3, &line);
-    for (size_t i = 0; i < count; i++)
-        put_category(&plane, i + 1, operations[i].name, operations[i].category);
-    put_name(&plane, 5, 1, "hlo_category");
-    put_message(&bytes, 1, &plane);
-    return read_good(&bytes);
-}
-
-// The operands of an instruction are other work.
-static void operations_of_a_tpu_are_named_by_category_and_without_operands(void **state)
-{
-    (void)state;
-    static const struct operation operations[] = {
-        {"%fusion.12 = bf16[1024,6144]{1,0:T(8,128)(2,1)} fusion(bf16[8]{0} %all-gather.3, "
-         "bf16[8]{0} "
-         "%copy-done.4), kind=kOutput, calls=%fused_computation.12",
-         "convolution fusion", 0, 1},
-        {"%add.7 = (f32[8]{0}, /*index=1*/f32[8]{0}) fusion(f32[8]{0} %all_gather.5), kind=kLoop",
-         "loop fusion", 1, 2},
-        {"%all_gather.5 = f32[8]{0} all-gather(f32[4]{0} %add.7)", "all-gather", 2, 3},
-        {"%fusion.9 = f32[] fusion()", "", 3, 4},
-        {"fusion.9", "custom fusion", 4, 5},
-    };
-    static const struct {
-        const char *name;
-        enum device_class class;
-    } expected[] = {
-        {"convolution fusion: %fusion.12 = bf16[1024,6144]{1,0:T(8,128)(2,1)} fusion",
-         CLASS_COMPUTE},
-        {"loop fusion: %add.7 = (f32[8]{0}, /*index=1*/f32[8]{0}) fusion", CLASS_COMPUTE},
-        {"%all_gather.5 = f32[8]{0} all-gather", CLASS_COMMUNICATION},
-        {"%fusion.9 = f32[] fusion", CLASS_COMPUTE},
-        {"custom fusion: fusion.9", CLASS_COMPUTE},
-    };
-    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
-    assert_int_equal(trace->event_count, sizeof expected / sizeof *expected);
-    for (uint32_t i = 0; i < trace->event_count; i++) {
-        struct str name = trace_text(trace, trace->name[i]);
-        bool collective = trace->device_args[trace->args[i]].collective != ARGS_NONE;
-        assert_string_equal(name.at, expected[i].name);
-        assert_int_equal(event_device_class(EVENT_KERNEL, name, collective), expected[i].class);
-    }
-    trace_free(trace);
-}
-
-// By its category, else its name, else its operation.
-static void an_asynchronous_collective_is_one_call(void **state)
-{
-    (void)state;
-    static const struct operation operations[] = {
-        {"%all-gather-start.3 = (f32[8]{0}, f32[16]{0}) all-gather-start(f32[8]{0} %p)",
-         "all-gather-start", 0, 1},
-        {"%all-gather-done.3 = f32[16]{0} all-gather-done((f32[8]{0}, f32[16]{0}) %s)",
-         "all-gather-done", 1, 2},
-        {"%async-collective-start.1 = f32[8]{0} fusion(f32[8]{0} %p)", "custom fusion", 2, 3},
-        {"%async-collective-done.1 = f32[8]{0} fusion(f32[8]{0} %p)", "custom fusion", 3, 4},
-        {"%async-start = ((f32[8]{0}), f32[4]{0}) reduce-scatter-start(f32[8]{0} %p)",
-         "async-start", 4, 5},
-        {"%async-done = f32[4]{0} reduce-scatter-done(((f32[8]{0}), f32[4]{0}) %s)", "async-done",
-         5, 6},
-        {"%send.1 = (f32[8]{0}, u32[], token[]) send(f32[8]{0} %p)", "send", 6, 7},
-        {"%send-done.1 = token[] send-done((f32[8]{0}, u32[], token[]) %send.1)", "send-done", 7,
-         8},
-        {"%async-done.2 = f32[4]{0} sort-done(f32[4]{0} %all-gather.3)", "async-done", 8, 9},
-    };
-    static const char *const collectives[] = {"async_start",      "allgather",   "async_start",
-                                              "async_collective", "async_start", "reduce_scatter",
-                                              "async_start",      "send",        NULL};
-    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
-    assert_int_equal(trace->event_count, sizeof operations / sizeof *operations);
-    for (uint32_t i = 0; i < trace->event_count; i++)
-        assert_collective(trace, i, collectives[i]);
-    trace_free(trace);
-}
-
-// Whether what it holds comes behind it in the file, or before.
-static void what_holds_other_operations_is_no_work(void **state)
-{
-    (void)state;
-    static const struct operation operations[] = {
-        {"%while.1 = (s32[]) while((s32[]) %t), body=%b", "while", 0, 100},
-        {"%conditional.1 = f32[] conditional(s32[] %i)", "conditional", 0, 90},
-        {"%fusion.1 = f32[] fusion()", "loop fusion", 0, 50},
-        {"%all-reduce.2 = f32[] all-reduce(f32[] %fusion.1)", "all-reduce", 50, 89},
-        {"%call.7 = f32[] call(f32[] %a)", "call", 90, 95}, // nothing is in it
-        {"%fusion.3 = f32[] fusion()", "loop fusion", 110, 115},
-        {"%call.8 = f32[] call(f32[] %a)", "", 110, 120},
-    };
-    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
-    assert_int_equal(trace->event_count, 4);
-    assert_event(trace, 0, "loop fusion: %fusion.1 = f32[] fusion", 1000, 50000);
-    assert_event(trace, 1, "%all-reduce.2 = f32[] all-reduce", 51000, 39000);
-    assert_event(trace, 2, "call: %call.7 = f32[] call", 91000, 5000);
-    assert_event(trace, 3, "loop fusion: %fusion.3 = f32[] fusion", 111000, 5000);
-    trace_free(trace);
-}
-
-static void a_tpu_that_waits_for_the_host_does_not_work(void **state)
-{
-    (void)state;
-    static const struct operation operations[] = {
-        {"%infeed.1 = ((f32[8]{0}), token[]) infeed(token[] %t)", "infeed", 0, 30},
-        {"%fusion.1 = f32[] fusion()", "loop fusion", 30, 90},
-        {"%send.1 = (f32[8]{0}, u32[], token[]) send(f32[8]{0} %p), is_host_transfer=true",
-         "host send", 90, 91},
-        {"%send-done.1 = token[] send-done(token[] %t)", "host send-done", 91, 99},
-        {"%outfeed.2 = token[] outfeed(f32[8]{0} %p)", "", 99, 100},
-    };
-    struct trace *trace = read_operations(operations, sizeof operations / sizeof *operations);
-    assert_int_equal(trace->event_count, 1);
-    assert_event(trace, 0, "loop fusion: %fusion.1 = f32[] fusion", 31000, 60000);
-    trace_free(trace);
-}
-
 static void put_device(struct buf *bytes, const char *name, const char *row)
 {
     struct buf plane = {0}, line = line_named(row, 1000);
@@ -507,6 +198,57 @@ static void put_device(struct buf *bytes, const char *name, const char *row)
 }
 
 // Those of processes that were profiled with it have the same numbers.
+// As XLA writes them for CUDA and for ROCm, which has no registers, and no occupancy but 0.
+static void kernels_say_how_they_were_launched(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *details;
+        struct launch_shape shape;
+    } cases[] = {
+        {"regs:168 static_shared:1024 dynamic_shared:98304 grid:264,2,1 block:256,4,1 occ_pct:50",
+         {{264, 2, 1}, {256, 4, 1}, 168, 50, 99328, VALUE_ABSENT}},
+        {"grid:219,40,1 block:256,1,1 private_mem:0 group_mem:49280 occ_pct:0",
+         {{219, 40, 1}, {256, 1, 1}, -1, -1, 49280, VALUE_ABSENT}},
+        {"grid:x regs:", {{0}, {0}, -1, -1, VALUE_ABSENT, VALUE_ABSENT}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf bytes = {0}, plane = {0}, line = line_named("Stream #13(Compute)", 1000);
+        put_bytes(&plane, 2, STR("/device:GPU:0"));
+        put_stated(&line, (struct event){1, 0, 5000, 0}, 1, cases[i].details);
+        put_message(&plane, 3, &line);
+        put_name(&plane, 4, 1, "gemm");
+        put_name(&plane, 5, 1, "kernel_details");
+        put_message(&bytes, 1, &plane);
+        struct trace *trace = read_good(&bytes);
+        assert_memory_equal(shape_of(trace, 0), &cases[i].shape, sizeof cases[i].shape);
+        trace_free(trace);
+    }
+}
+
+static void copies_say_what_memory_of_the_host_they_use(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"kind_src:pageable kind_dst:device size:4096 dest:0 async:1", "MemcpyH2D (pageable)"},
+        {"kind_src:device kind_dst:pinned size:4096 dest:0 async:1", "MemcpyH2D (pinned)"},
+        {"kind:Unknown size:4096 dest:512 async:1", "MemcpyH2D"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf bytes = {0}, plane = {0}, line = line_named("Stream #14(MemcpyH2D)", 1000);
+        put_bytes(&plane, 2, STR("/device:GPU:0"));
+        put_stated(&line, (struct event){1, 0, 5000, 0}, 1, cases[i][0]);
+        put_message(&plane, 3, &line);
+        put_name(&plane, 4, 1, "MemcpyH2D");
+        put_name(&plane, 5, 1, "memcpy_details");
+        put_message(&bytes, 1, &plane);
+        struct trace *trace = read_good(&bytes);
+        assert_event(trace, find(trace, EVENT_MEMCPY, 0), cases[i][1], 1000, 5);
+        assert_int_equal(bytes_of(trace, 0), 4096);
+        trace_free(trace);
+    }
+}
+
 static void devices_of_other_processes_and_parts_of_devices_are_left_out(void **state)
 {
     (void)state;
@@ -514,6 +256,7 @@ static void devices_of_other_processes_and_parts_of_devices_are_left_out(void **
     put_device(&bytes, "/device:GPU:1", "Stream #13");
     put_device(&bytes, "/device:GPU:1 [4711]", "Stream #13");
     put_device(&bytes, "/device:TPU:0 SparseCore 1", "XLA Ops");
+    put_device(&bytes, "/device:TPU:0 Other 1", "Sparse Core Ops");
     struct trace *trace = read_good(&bytes);
     assert_int_equal(trace->event_count, 1);
     assert_event(trace, 0, "fusion", 1000, 5);
@@ -536,27 +279,6 @@ static void a_stream_with_an_overhead_of_the_profiler_works(void **state)
     struct trace *trace = read_good(&bytes);
     assert_int_equal(trace->event_count, 1);
     assert_event(trace, 0, "gemm", 1000, 5);
-    trace_free(trace);
-}
-
-// By a number that is stated, or at the end of the name.
-static void a_device_has_a_line_of_steps(void **state)
-{
-    (void)state;
-    struct buf bytes = {0}, plane = {0}, line = line_named("Steps", 1000);
-    put_bytes(&plane, 2, STR("/device:TPU:0"));
-    put_stated(&line, (struct event){1, 0, 5000, 0}, 0, "");
-    put_stated(&line, (struct event){2, 5000, 5000, 0}, 0, "");
-    put_stated(&line, (struct event){3, 10000, 5000, 0}, 0, "");
-    put_message(&plane, 3, &line);
-    put_name(&plane, 4, 1, "11");
-    put_name(&plane, 4, 2, "train 12");
-    put_name(&plane, 4, 3, "other");
-    put_message(&bytes, 1, &plane);
-    struct trace *trace = read_good(&bytes);
-    assert_int_equal(trace->event_count, 2);
-    assert_event(trace, find(trace, EVENT_GPU_ANNOTATION, 0), "ProfilerStep#11", 1000, 5);
-    assert_event(trace, find(trace, EVENT_GPU_ANNOTATION, 1), "ProfilerStep#12", 1005, 5);
     trace_free(trace);
 }
 
@@ -771,15 +493,11 @@ int main(void)
         cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
         cmocka_unit_test(work_of_a_mixed_stream_is_of_the_kind_of_its_name),
         cmocka_unit_test(events_of_one_stream_are_what_each_says),
-        cmocka_unit_test(collectives_of_a_tpu_are_communication),
-        cmocka_unit_test(operations_of_a_tpu_are_named_by_category_and_without_operands),
-        cmocka_unit_test(an_asynchronous_collective_is_one_call),
-        cmocka_unit_test(what_holds_other_operations_is_no_work),
-        cmocka_unit_test(a_tpu_that_waits_for_the_host_does_not_work),
+        cmocka_unit_test(kernels_say_how_they_were_launched),
+        cmocka_unit_test(copies_say_what_memory_of_the_host_they_use),
         cmocka_unit_test(devices_of_other_processes_and_parts_of_devices_are_left_out),
         cmocka_unit_test(a_stream_with_an_overhead_of_the_profiler_works),
         cmocka_unit_test(only_functions_of_cuda_are_calls_of_the_driver),
-        cmocka_unit_test(a_device_has_a_line_of_steps),
         cmocka_unit_test(the_task_says_when_the_profile_starts),
         cmocka_unit_test(lines_may_count_from_1970),
         cmocka_unit_test(calls_of_the_plane_of_cupti_are_launches),
