@@ -225,8 +225,10 @@ const struct finding_rule finding_low_overlap = {
            "there is compute to hide them.",
     .advice = "Reduce gradients in buckets during the backward pass (DDP) or prefetch the next "
               "layer's parameters (FSDP); run communication on a separate stream.",
-    .advice_jax = "Let XLA overlap them: --xla_gpu_enable_latency_hiding_scheduler=true in "
-                  "XLA_FLAGS, and JAX_ENABLE_PGLE=true, so that it schedules by measured times.",
+    .advice_jax = "Let XLA overlap them. On GPUs: --xla_gpu_enable_latency_hiding_scheduler=true "
+                  "in XLA_FLAGS, and JAX_ENABLE_PGLE=true, so that it schedules by measured "
+                  "times. On TPUs: --xla_tpu_enable_async_collective_fusion=true in "
+                  "LIBTPU_INIT_ARGS.",
     .method =
         "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady steps; "
         "reported when it is under 50 %, such communication is at least 5 % of the step and there "

@@ -51,7 +51,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                                       "--capture-range=cudaProfilerApi --capture-range-end=stop "
                                       "after the warm-up",
                     [RECORDER_ROCM] = "rocprofv3 --hip-runtime-trace",
-                    [RECORDER_XLA] = "recorded by default with host tracing",
+                    [RECORDER_XLA] = "recorded by default of GPUs, with host tracing; a TPU's "
+                                     "profile has none",
                 },
             .cost = "included when operators are recorded",
             .silent = "starved_data_loading, starved_sync, starved_allocator, launch_bound, "

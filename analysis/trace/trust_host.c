@@ -225,13 +225,16 @@ static bool add_absent(const struct facts *facts, struct report *report, struct 
         [EVENT_CPU_OP] = true, [EVENT_ANNOTATION] = true, [EVENT_RUNTIME] = true,
         [EVENT_DRIVER] = true, [EVENT_PYTHON] = true,     [EVENT_OS_CALL] = true};
     static const bool operators[EVENT_KIND_COUNT] = {[EVENT_CPU_OP] = true};
-    static const struct doubt no_host = {
+    const struct doubt no_host = {
         .item = "no_host_side",
         .severity = "info",
         .count = 1,
         .detail = "a recording of devices without the host: no calls, ranges or operators",
-        .effect = "causes of idle time, launch delays and steps are unknown, and findings about "
-                  "the host are silent; kernels, copies and idle time are complete",
+        .effect = facts->marked
+                      ? "causes of idle time and launch delays are unknown, and findings about the "
+                        "host are silent; kernels, copies and idle time are complete"
+                      : "causes of idle time, launch delays and steps are unknown, and findings "
+                        "about the host are silent; kernels, copies and idle time are complete",
     };
     static const struct doubt no_operators = {
         .item = "no_operators",
