@@ -53,6 +53,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_ROCM] = "rocprofv3 --hip-runtime-trace",
                     [RECORDER_XLA] = "recorded by default of GPUs, with host tracing; a TPU's "
                                      "profile has none",
+                    [RECORDER_EXTRAE] = "nsys2prv, of a report with calls of CUDA; read the .prv "
+                                        "with its .pcf and .row",
                 },
             .cost = "included when operators are recorded",
             .silent = "starved_data_loading, starved_sync, starved_allocator, launch_bound, "

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paraver traces (.prv): states of threads, as Extrae writes them, become ranges of the host;
-// events on rows of devices, as nsys2prv writes them, device work. Other events and messages are
-// counted. The names of states and events (.pcf) and of rows (.row) may come before (file_sets).
+// events on rows of devices, as nsys2prv writes them, device work, and events on other rows calls.
+// Other events and messages are counted. The names of states and events (.pcf) and of rows (.row)
+// may come before (file_sets).
 #include "ingest/source/format.h"
 #include "ingest/paraver/prv_rows.h"
 #include "ingest/source/lines.h"
@@ -174,8 +175,11 @@ static bool place(struct prv *prv, const int64_t *numbers, struct event_record *
 static bool is_of_device(const struct prv *prv, const int64_t *numbers)
 {
     enum { APPLICATION = 1, TASK, THREAD };
-    return prv->rows.type_count &&
-           prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD]);
+    const struct prv_row *row =
+        prv->rows.type_count
+            ? prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD])
+            : NULL;
+    return row && row->of_device;
 }
 
 // cpu:application:task:thread:start:end:state. A thread that does nothing has no range; an end of
@@ -218,9 +222,10 @@ static bool take_event(struct prv *prv, const int64_t *numbers, struct str line,
     prv->event_lines++;
     prv->event_pairs += fields / 2;
     prv->ends_broken = fields % 2 != 0;
-    if (!row || time_ns == VALUE_ABSENT || numbers[TIME] < 0)
+    bool is_read = row && (row->of_device || prv->applications < 2);
+    if (!is_read || time_ns == VALUE_ABSENT || numbers[TIME] < 0)
         return true;
-    prv->device_events++;
+    prv->device_events += row->of_device;
     for (int field = 0; field < BEFORE_PAIRS; field++)
         (void)next_field(&line);
     while (str_to_i64(next_field(&line), &pair[0]) && str_to_i64(next_field(&line), &pair[1]))

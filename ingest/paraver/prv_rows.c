@@ -68,7 +68,8 @@ static bool detail_of(struct str label, enum prv_what *what)
                    {"Kernel BlkY", PRV_BLOCK + 1},
                    {"Kernel BlkZ", PRV_BLOCK + 2},
                    {"Kernel Registers/Thread", PRV_REGISTERS},
-                   {"Memcopy size", PRV_BYTES}};
+                   {"Memcopy size", PRV_BYTES},
+                   {"Correlation ID", PRV_CORRELATION}};
     for (size_t i = 0; i < sizeof details / sizeof *details; i++)
         if (str_equal(label, str_of(details[i].label))) {
             *what = details[i].what;
@@ -146,7 +147,8 @@ static bool stream_of(struct str label, struct prv_row *row)
 static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
 {
     struct prv_row row = {.row = rows->labels++, .described = PRV_WORKS};
-    if (!stream_of(str_trim(label, PRV_BLANKS), &row) || rows->row_count == MOST_ROWS)
+    row.of_device = stream_of(str_trim(label, PRV_BLANKS), &row);
+    if (rows->row_count == MOST_ROWS)
         return true;
     struct prv_row *all = budget_room(rows->budget, rows->rows, &rows->row_cap, rows->row_count + 1,
                                       sizeof *all, err);
@@ -216,19 +218,21 @@ static bool name_device(struct prv_rows *rows, struct prv_row *row, struct err *
     return trace_builder_text(rows->builder, str_of(text), ERR_NO_POS, &row->of_task, err);
 }
 
-// Gives the rows of devices to their tasks.
+// Gives the rows to their tasks.
 static bool settle_rows(struct prv_rows *rows, struct err *err)
 {
+    int64_t first = 0; // task with devices; 0: none
     bool several = false;
     size_t task = 0;
     for (size_t i = 0; i < rows->row_count; i++) { // both are in the order of rows
         while (task < rows->first_count && rows->first[task] <= rows->rows[i].row)
             task++;
         rows->rows[i].task = (int64_t)task;
-        several |= rows->rows[i].task != rows->rows[0].task;
+        first = !first && rows->rows[i].of_device ? rows->rows[i].task : first;
+        several |= rows->rows[i].of_device && rows->rows[i].task != first;
     }
     for (size_t i = 0; several && i < rows->row_count; i++)
-        if (!name_device(rows, &rows->rows[i], err))
+        if (rows->rows[i].of_device && !name_device(rows, &rows->rows[i], err))
             return false;
     return true;
 }
@@ -309,11 +313,30 @@ static str_id name_of(const struct prv_rows *rows, uint32_t group, int64_t value
 static enum event_kind kind_of(const struct prv_rows *rows, enum prv_what what, str_id name)
 {
     static const enum event_kind kinds[PRV_WORKS] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET,
-                                                     EVENT_GRAPH};
+                                                     EVENT_GRAPH, EVENT_RUNTIME};
     struct str text = strtab_get(trace_builder_strings(rows->builder), name);
     if (str_starts_with(text, STR("[CUDA memcpy")))
         return EVENT_MEMCPY;
     return str_starts_with(text, STR("[CUDA memset")) ? EVENT_MEMSET : kinds[what];
+}
+
+// A process counts its correlations by itself.
+static int64_t correlation_of(const struct prv_row *row, const struct prv_work *work)
+{
+    bool short_one = work->correlation >= 0 && work->correlation <= UINT32_MAX;
+    return short_one && row->task > 1 ? work->correlation | row->task << 32 : work->correlation;
+}
+
+// Calls are of process = task and thread = thread, as states are.
+static void place(const struct prv_rows *rows, const struct prv_row *row,
+                  struct event_record *record)
+{
+    record->pid = (struct label){row->of_task ? 0 : row->device, row->of_task};
+    record->tid.number = row->stream;
+    if (row->of_device || row->task == 0)
+        return;
+    record->pid.number = row->task;
+    record->tid.number = row->row - rows->first[row->task - 1] + 1;
 }
 
 static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_what what, int64_t end_ns,
@@ -323,9 +346,9 @@ static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_what w
     struct event_record record = event_record_of(kind_of(rows, what, work->name));
     int64_t start_ns = work->start_ns;
     work->start_ns = VALUE_ABSENT;
-    record.pid = (struct label){row->of_task ? 0 : row->device, row->of_task};
-    record.tid.number = row->stream;
+    place(rows, row, &record);
     record.name = work->name;
+    record.correlation = correlation_of(row, work);
     record.shape = work->shape;
     return start_ns == VALUE_ABSENT ||
            !event_record_times(rows->builder, &record, start_ns, end_ns, ERR_NO_POS) ||
@@ -343,9 +366,13 @@ static bool end_type(struct prv_rows *rows, struct prv_row *row, int64_t type, i
     return true;
 }
 
-// Of calls on a device's row only copies are its work: kernels have a type for that.
-static bool work_of_call(const struct prv_rows *rows, str_id name, enum prv_what *what)
+// A thread of the host makes calls. Of calls on a device's row only copies are its work: kernels
+// have a type for that.
+static bool is_work(const struct prv_rows *rows, const struct prv_row *row, str_id name,
+                    enum prv_what *what)
 {
+    if (!row->of_device || *what != PRV_CALL)
+        return row->of_device || *what == PRV_CALL;
     struct str call = strtab_get(trace_builder_strings(rows->builder), name);
     *what = has_word(call, "memset") ? PRV_SET : PRV_COPY;
     return *what == PRV_SET || has_word(call, "memcpy");
@@ -357,7 +384,9 @@ static void describe(struct prv_row *row, enum prv_what what, int64_t value)
     if (row->described == PRV_WORKS || value <= 0)
         return;
     struct launch_shape *shape = &row->works[row->described].shape;
-    if (what == PRV_BYTES)
+    if (what == PRV_CORRELATION)
+        row->works[row->described].correlation = value;
+    else if (what == PRV_BYTES)
         shape->bytes = value;
     else if (value <= INT32_MAX && what == PRV_REGISTERS)
         shape->registers = (int32_t)value;
@@ -382,12 +411,12 @@ bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
     if (pair[1] == 0)
         return end_type(rows, row, type->type, time_ns, err);
     str_id name = name_of(rows, type->group, pair[1]);
-    if (!name || (what == PRV_CALL && !work_of_call(rows, name, &what)))
+    if (!name || !is_work(rows, row, name, &what))
         return true;
     if (!end_work(rows, row, what, time_ns, err))
         return false;
-    row->works[what] =
-        (struct prv_work){time_ns, type->type, name, event_record_of(EVENT_KERNEL).shape};
+    row->works[what] = (struct prv_work){time_ns, type->type, name, VALUE_ABSENT,
+                                         event_record_of(EVENT_KERNEL).shape};
     row->described = what;
     return true;
 }

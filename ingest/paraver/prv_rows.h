@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of devices in a Paraver trace, as Extrae and nsys2prv write them: which threads they are
-// (.row, and the threads in the header), which event types mean device work (.pcf), and what work
-// is open on each.
+// The rows of devices and of the host in a Paraver trace, as Extrae and nsys2prv write them: which
+// threads they are (.row, and the threads in the header), which event types mean device work or
+// calls (.pcf), and what is open on each.
 #ifndef INGEST_PARAVER_PRV_ROWS_H
 #define INGEST_PARAVER_PRV_ROWS_H
 
@@ -9,19 +9,20 @@
 
 #define PRV_BLANKS " \t\r" // around what a line says
 
-// What an event type says: work, or something about the work that its line starts. PRV_CALL: what
-// the name of the call says.
+// What an event type says: work, or something about the work that its line starts. PRV_CALL: on a
+// device's row what the name of the call says.
 enum prv_what {
     PRV_KERNEL,
     PRV_COPY,
     PRV_SET,
     PRV_GRAPH,
+    PRV_CALL,
     PRV_WORKS,
-    PRV_CALL = PRV_WORKS,
-    PRV_GRID, // x, y and z
+    PRV_GRID = PRV_WORKS, // x, y and z
     PRV_BLOCK = PRV_GRID + 3,
     PRV_REGISTERS = PRV_BLOCK + 3,
-    PRV_BYTES
+    PRV_BYTES,
+    PRV_CORRELATION
 };
 
 struct prv_type {
@@ -41,12 +42,14 @@ struct prv_work {
     int64_t start_ns; // VALUE_ABSENT: nothing
     int64_t type;
     str_id name;
+    int64_t correlation; // VALUE_ABSENT
     struct launch_shape shape;
 };
 
-// A row that is the stream of a device.
+// A thread of the host, or the stream of a device.
 struct prv_row {
     int64_t row; // among all threads, from 0
+    bool of_device;
     int64_t device, stream;
     int64_t task;            // from 1; 0: unknown
     str_id of_task;          // the device's name where several tasks have devices, else 0
@@ -76,7 +79,7 @@ MUST_CHECK bool prv_rows_name(struct prv_rows *rows, struct str line, struct err
 // What the header says about the applications: "2(1:1,3:1)". After all names.
 MUST_CHECK bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err);
 
-// The row of a thread; NULL: it is no device's. Numbers from 1.
+// The row of a thread; NULL: it has no name. Numbers from 1.
 struct prv_row *prv_rows_find(const struct prv_rows *rows, int64_t application, int64_t task,
                               int64_t thread);
 

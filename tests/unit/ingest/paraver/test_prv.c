@@ -220,6 +220,39 @@ static void copies_of_nsys2prv_are_no_kernels(void **state)
     trace_free(trace);
 }
 
+// A process counts its correlations by itself, and what is no call on a row of the host is not
+// read.
+static void calls_of_nsys2prv_have_their_correlations(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR("\n    DEFAULT_OPTIONS\n\nEVENT_TYPE\n0 63000000 CUDA library call\nVALUES\n0 End\n"
+            "1 cudaLaunchKernel\n\nEVENT_TYPE\n0 63000006 CUDA kernel\nVALUES\n0 End\n5 sgemm\n\n"
+            "EVENT_TYPE\n0 9200 Correlation ID\n\n"
+            "LEVEL THREAD SIZE 5\nTHREAD 1.1.1\nTHREAD 1.1.2\nCUDA-D0.S7\nTHREAD 1.2.1\n"
+            "CUDA-D0.S7\n\n#Paraver (28/11/2026 at 07:00):1000_ns:0:1:2:(3:1,2:1)\n"
+            "2:0:1:1:3:100:63000006:5:9200:7\n2:0:1:1:3:180:63000006:0:9200:0\n"
+            "2:0:1:2:2:100:63000006:5:9200:7\n2:0:1:2:2:180:63000006:0:9200:0\n"
+            "2:0:1:1:2:10:63000000:1:9200:7\n2:0:1:1:2:20:63000000:0:9200:0\n"
+            "2:0:1:2:1:10:63000000:1:9200:7\n2:0:1:2:1:20:63000000:0:9200:0\n"
+            "2:0:1:1:1:10:63000006:5\n2:0:1:1:1:20:63000006:0\n"));
+    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(trace->track_count, 4);
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        bool host = track->family == TRACK_HOST;
+        bool second = host ? track->pid.number == 2
+                           : str_equal(trace_text(trace, track->pid.text), STR("[task 2] 0"));
+        uint32_t args = trace->args[track->first];
+        int64_t correlation =
+            host ? trace->launch_args[args].correlation : trace->device_args[args].correlation;
+        assert_int_equal(trace->kind[track->first], host ? EVENT_RUNTIME : EVENT_KERNEL);
+        assert_int_equal(track->tid.number, host ? (second ? 1 : 2) : 7);
+        assert_int_equal(correlation, second ? INT64_C(2) << 32 | 7 : 7);
+    }
+    trace_free(trace);
+}
+
 // As Extrae names them; it has states of devices, too.
 #define EXTRAE_NAMES(CALLS)                                                             \
     "DEFAULT_OPTIONS\n\nLEVEL THREAD\n\nEVENT_TYPE\n" CALLS                             \
@@ -387,6 +420,7 @@ int main(void)
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
         cmocka_unit_test(work_that_its_name_says_is_a_copy_is_no_kernel),
         cmocka_unit_test(copies_of_nsys2prv_are_no_kernels),
+        cmocka_unit_test(calls_of_nsys2prv_have_their_correlations),
         cmocka_unit_test(the_line_of_a_kernel_is_no_kernel),
         cmocka_unit_test(copies_of_extrae_are_device_work),
         cmocka_unit_test(each_task_has_its_devices),
