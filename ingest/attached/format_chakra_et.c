@@ -181,5 +181,5 @@ const struct format format_chakra_et = {
     .ending = ".et",
     .probe = probe_et,
     .count = count_et,
-    .advice = "it has no times; upload the profiler's trace beside it",
+    .advice = "its times are not read; upload the profiler's trace beside it",
 };

@@ -225,6 +225,29 @@ static void steps_left_out_as_asked_say_so(void **state)
     hand_end(&hand);
 }
 
+// As on a TPU: no call of the host launches its work.
+static void steps_that_a_device_marks_are_not_unknown(void **state)
+{
+    (void)state;
+    for (int marked = 0; marked < 2; marked++) {
+        struct hand hand;
+        hand_begin(&hand);
+        trace_builder_recorder(hand.builder, RECORDER_XLA);
+        hand_kernel(&hand, "k", 7, 100, 90);
+        if (marked)
+            hand_add(&hand, (struct hand_event){.kind = EVENT_GPU_ANNOTATION,
+                                                .name = "ProfilerStep#4",
+                                                .begin_ns = 100,
+                                                .dur_ns = 100,
+                                                .row = 90});
+        hand_analyze(&hand);
+        size_t row = hand_find(&hand, "trust", "item", "no_host_side");
+        const char *effect = hand_word(&hand, "trust", row, "effect");
+        assert_int_equal(strstr(effect, "steps are unknown") == NULL, marked);
+        hand_end(&hand);
+    }
+}
+
 static void steps_cover_the_window_without_marks(void **state)
 {
     (void)state;
@@ -579,6 +602,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_launched_before_the_recording_differs_from_what_lost_its_launch),
         cmocka_unit_test(a_recording_without_launches_has_lost_them_all),
+        cmocka_unit_test(steps_that_a_device_marks_are_not_unknown),
         cmocka_unit_test(launches_without_device_events_are_dropped_kernels),
         cmocka_unit_test(overhead_counts_once_and_only_within_the_window),
         cmocka_unit_test(overhead_beyond_a_twentieth_of_the_window_is_a_warning),
