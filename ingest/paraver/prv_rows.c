@@ -359,10 +359,13 @@ static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_what w
 static bool end_type(struct prv_rows *rows, struct prv_row *row, int64_t type, int64_t time_ns,
                      struct err *err)
 {
-    for (enum prv_what what = 0; what < PRV_WORKS; what++)
-        if (row->works[what].type == type && !end_work(rows, row, what, time_ns, err))
+    for (enum prv_what what = 0; what < PRV_WORKS; what++) {
+        if (row->works[what].type != type)
+            continue;
+        row->described = row->described == what ? PRV_WORKS : row->described;
+        if (!end_work(rows, row, what, time_ns, err))
             return false;
-    row->described = PRV_WORKS;
+    }
     return true;
 }
 

@@ -195,10 +195,11 @@ static void copies_of_nsys2prv_are_no_kernels(void **state)
         "EVENT_TYPE\n0 63000001 CUDA memcpy kernel\nVALUES\n0 End\n"
         "6 CUDA memcpy Host-to-Device\n7 CUDA memset\n\n"
         "EVENT_TYPE\n0 9101 Kernel GrdX\n0 9102 Kernel GrdY\n0 9106 Kernel BlkZ\n"
-        "0 9110 Kernel Registers/Thread\n0 63000002 Memcopy size\n\n"
+        "0 9107 Kernel Static Shared Memory\n0 9110 Kernel Registers/Thread\n"
+        "0 63000002 Memcopy size\n\n"
         "LEVEL THREAD SIZE 3\nTHREAD 1.1.1\nCUDA-D1.S7-node\nTHREAD 1.2.1\n\n" GPU_HEADER
-        "2:0:1:1:2:100:63000006:5:9101:128:9102:2:9106:3:9110:96\n"
-        "2:0:1:1:2:180:63000006:0:9101:0:9102:0:9106:0:9110:0\n"
+        "2:0:1:1:2:100:63000006:5:9101:128:9102:2:9106:3:9107:0:9110:96\n"
+        "2:0:1:1:2:180:63000006:0:9101:0:9102:0:9106:0:9107:0:9110:0\n"
         "2:0:1:1:2:200:63000001:6:63000002:1048576\n2:0:1:1:2:210:63000001:0:63000002:0\n"
         "2:0:1:1:2:220:63000001:7:63000002:4\n2:0:1:1:2:230:63000001:0:63000002:0\n"));
     static const struct {
