@@ -2,6 +2,7 @@
 // What the ranks of a run show together, for people.
 #include "server/cli/print_report.h"
 
+#include "analysis/findings/findings.h"
 #include "analysis/report/tables.h"
 #include "server/cli/shown.h"
 
@@ -72,7 +73,7 @@ static const char *words_of(const struct table *lateness)
 {
     static const char *const reasons[][2] = {
         {"compute_slower", "the same kernels take longer on it"},
-        {"more_work", "it runs more kernels"},
+        {"more_work", "it has more to compute"},
         {"data_loading", "it waits for data"},
         {"host", "its host launches late"},
         {"copies", "it copies"},
@@ -84,15 +85,17 @@ static const char *words_of(const struct table *lateness)
     return "nothing it did in that time stands out";
 }
 
-// The rank that the others wait for most.
-static void print_late(const struct report *report, FILE *out)
+// The rank that the others wait for most, where waits could be a finding at all.
+static void print_late(const struct report *report, const struct table *ranks, FILE *out)
 {
     const struct table *lateness = report_find(report, "lateness");
+    double wait_ms = mean_ms(ranks, RUN_RANKS_EXPOSED_WAIT_NS);
     double all_ms = 0,
            most_ms = shown_rows(lateness) ? shown_ms(lateness, 0, RUN_LATENESS_CAUSED_WAIT_NS) : 0;
     for (size_t row = 0; row < shown_rows(lateness); row++)
         all_ms += shown_ms(lateness, row, RUN_LATENESS_CAUSED_WAIT_NS);
-    if (most_ms <= 0)
+    if (most_ms <= 0 ||
+        !(wait_ms >= FINDING_STRAGGLER_SHARE * mean_ms(ranks, RUN_RANKS_WINDOW_NS)))
         return;
     fprintf(out, "  late             rank %lld causes %.1f %% of all waiting",
             (long long)table_i64(lateness, 0, RUN_LATENESS_RANK, 0), most_ms / all_ms * 100);
@@ -205,7 +208,7 @@ void print_run_report(const struct report *report, FILE *out)
     }
     print_ranks(ranks, out);
     print_communication(ranks, out);
-    print_late(report, out);
+    print_late(report, ranks, out);
     print_strategy(report, out);
     print_pipeline(report, out);
     print_efficiency(report, out);
