@@ -7,7 +7,7 @@ import { per_step } from "../run/lead_model.mjs";
 /** Reasons in the table lateness: for a cell, and as the end of a sentence. */
 const REASONS = {
   compute_slower: ["Compute slower", "the same kernels take longer on it"],
-  more_work: ["More work", "it runs more kernels than the others"],
+  more_work: ["More work", "it has more to compute than the others"],
   data_loading: ["Data loading", "it waits for its data loader"],
   host: ["Host late", "its host holds the device up"],
   copies: ["Copies", "copies and fills hold it up"],
