@@ -39,7 +39,7 @@ const struct finding_rule finding_exposed_communication = {
     .change = "infinite_network",
     .why = "While a collective runs alone, the device does no compute: it moves data or waits for "
            "a late rank.",
-    .advice = "First upload all ranks and compare them: when one is late, the others wait in the "
+    .advice = "First compare the traces of all ranks: when one is late, the others wait in the "
               "collective and the network is not at fault. Otherwise start with the collectives "
               "with the most exposed time: fewer and larger messages, earlier prefetch, lower "
               "precision on the wire.",
@@ -181,11 +181,15 @@ static bool describe_overlap(const struct finding_case *the_case, const struct o
         "only %.0f %% of %s communication %s is hidden; %s more could be (%.1f %%)", 100 * hidden,
         time_text(overlap->total_ns / the_case->steps).text, the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
-    finding->evidence =
-        findings_fact(the_case, "collectives?sort=-exposed_ns", err, "%s",
-                      overlap->shares_stream
-                          ? "communication runs on a stream that also computes"
-                          : "communication has its own streams, but little compute overlaps it");
+    struct evidence evidence = {0};
+    evidence_add(&evidence, "collectives?sort=-exposed_ns", "%s",
+                 overlap->shares_stream
+                     ? "communication runs on a stream that also computes"
+                     : "communication has its own streams, but little compute overlaps it");
+    evidence_add(&evidence, "collectives?sort=-exposed_ns",
+                 "some of it may be waiting for other ranks, which this trace does not show and "
+                 "overlap does not hide");
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
 
@@ -234,7 +238,9 @@ const struct finding_rule finding_low_overlap = {
         "reported when it is under 50 %, such communication is at least 5 % of the step and there "
         "is compute left to hide it. Not in inference (operators of PyTorch, but none of a "
         "backward), and without groups that are described as tensor, expert, context or sequence "
-        "parallel. Part of the exposed communication, not an additional cost.",
+        "parallel. Part of the exposed communication, not an additional cost. Of several ranks no "
+        "more than is exposed after the last one started, nor than what any rank exposes; reported "
+        "from 5 % of the step.",
     .false_alarms = "Tensor parallelism in groups without a description: it needs the result at "
                     "once and cannot overlap.",
     .check = check_overlap,

@@ -7,11 +7,11 @@
 #include "analysis/report/trust.h"
 
 static const struct run_rule *const rules[] = {
-    &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
-    &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
-    &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
-    &finding_run_trust,          &finding_run_jobs,     &finding_run_throttled,
-    &finding_run_idle_gpus,      &finding_run_loading,
+    &finding_run_straggler,      &finding_run_wait,      &finding_run_slow_link,
+    &finding_run_small_messages, &finding_run_transfer,  &finding_run_overlap,
+    &finding_run_bubble,         &finding_run_imbalance, &finding_run_rates,
+    &finding_run_missing,        &finding_run_trust,     &finding_run_jobs,
+    &finding_run_throttled,      &finding_run_idle_gpus, &finding_run_loading,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
@@ -67,7 +67,6 @@ struct entries {
     size_t count, cap;
     bool trust_noted;    // by a rule of the run
     int64_t transfer_ns; // exposed, of the headline rank; -1 if its waits are unknown
-    int64_t overlap_ns;  // the part that compute could hide
     unsigned slow_bars;  // what slow steps have more of
     struct str waits;    // the costliest finding of the run that explains waits, NULL: none
 };
@@ -117,18 +116,15 @@ static unsigned bars_of(struct str rule)
     return 0;
 }
 
-// Whether the run's rules cover better what a rule found in the headline rank's trace. Once waits
-// are separated from transfers, overlap can only gain transfers whose result is not needed at once.
-static bool is_covered(const struct run_case *the_case, const struct entries *entries,
-                       struct str rule)
+// Whether the run's rules cover better what a rule found in the headline rank's trace.
+static bool is_covered(const struct entries *entries, struct str rule)
 {
+    static const char *const of_waits[] = {"exposed_communication", "small_messages",
+                                           "low_overlap"};
     if (str_equal(rule, STR("data_quality")))
         return entries->trust_noted;
-    if (str_equal(rule, STR("low_overlap")))
-        return entries->transfer_ns >= 0 &&
-               !run_costs(the_case, entries->overlap_ns, FINDING_OVERLAP_COMM);
-    return entries->transfer_ns >= 0 && (str_equal(rule, STR("exposed_communication")) ||
-                                         str_equal(rule, STR("small_messages")));
+    return entries->transfer_ns >= 0 &&
+           str_is_one_of(rule, of_waits, sizeof of_waits / sizeof *of_waits);
 }
 
 // What no other remaining finding of the trace explains.
@@ -136,18 +132,16 @@ static int64_t want_of(const struct entries *entries, const struct table *own, s
 {
     int64_t cost_ns = table_i64(own, row, FINDINGS_COST_NS, 0);
     bool freed = table_is(own, row, FINDINGS_OVERLAPS, STR("exposed_communication"));
-    if (entries->transfer_ns < 0 || !freed)
-        return table_i64(own, row, FINDINGS_OWN_COST_NS, cost_ns);
-    bool overlap = table_is(own, row, FINDINGS_RULE, STR("low_overlap"));
-    return overlap && entries->overlap_ns < cost_ns ? entries->overlap_ns : cost_ns;
+    return entries->transfer_ns >= 0 && freed
+               ? cost_ns
+               : table_i64(own, row, FINDINGS_OWN_COST_NS, cost_ns);
 }
 
-static void take_own(const struct run_case *the_case, struct entries *entries)
+static void take_own(const struct table *own, struct entries *entries)
 {
-    const struct table *own = the_case->own;
     for (size_t i = 0; own && i < own->row_count; i++) {
         struct str rule = table_cell(own, i, FINDINGS_RULE)->s;
-        if (is_covered(the_case, entries, rule))
+        if (is_covered(entries, rule))
             continue;
         unsigned bars = bars_of(rule);
         entries->all[entries->count++] =
@@ -254,7 +248,7 @@ static bool add_own(const struct run_case *the_case, const struct entries *entri
         row_text(&row, RUN_FINDINGS_OVERLAPS, shared->overlaps);
     else if (shared->own_ns == entry->cost_ns)
         row_word(&row, RUN_FINDINGS_OVERLAPS, NULL);
-    else if (!overlaps->null && is_covered(the_case, entries, overlaps->s))
+    else if (!overlaps->null && is_covered(entries, overlaps->s))
         row_text_if(&row, RUN_FINDINGS_OVERLAPS, entries->waits.at != NULL, entries->waits);
     return row_end(&row, report, err);
 }
@@ -353,14 +347,13 @@ static bool add_shared(const struct run_findings *of, struct run_case *the_case,
         if (!run_has_jobs(the_case))
             entries.transfer_ns =
                 run_rank_i64(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, of->headline);
-        entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(the_case));
         if (!check_rules(the_case, &entries, err))
             return false;
         find_waits(&entries);
     }
     if (!run_slow_parts(the_case, &entries.slow_bars, err))
         return false;
-    take_own(the_case, &entries);
+    take_own(the_case->own, &entries);
     order(&entries);
     return add_all(the_case, &entries, report, err);
 }

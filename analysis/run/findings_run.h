@@ -37,7 +37,7 @@ struct run_case {
     const struct table *monitors;     // what monitors recorded of each GPU; NULL: nothing
 };
 
-// A rule of a run; the rule's own check is NULL.
+// A rule of a run; the check of `about` is that of one trace, if there is one.
 struct run_rule {
     const struct finding_rule *about;
     bool (*check)(const struct run_case *the_case, bool *fires, struct finding *finding,
@@ -53,6 +53,7 @@ extern const struct run_rule finding_run_wait;
 extern const struct run_rule finding_run_slow_link;
 extern const struct run_rule finding_run_small_messages;
 extern const struct run_rule finding_run_transfer;
+extern const struct run_rule finding_run_overlap;
 extern const struct run_rule finding_run_imbalance;
 extern const struct run_rule finding_run_bubble;
 extern const struct run_rule finding_run_rates;

@@ -267,3 +267,59 @@ const struct run_rule finding_run_transfer = {
     .check = check_transfer,
     .bars = RUN_BARS_MOVE,
 };
+
+// --- overlap -------------------------------------------------------------------------------------
+
+// What the headline rank's trace says could be hidden, as far as that is no wait. No step gets
+// shorter than what any rank does besides communication.
+static int64_t overlap_ns(const struct run_case *the_case, size_t own_row)
+{
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    int64_t most_ns = table_i64(the_case->own, own_row, FINDINGS_COST_NS, 0);
+    int64_t transfer_ns =
+        run_rank_i64(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, the_case->headline);
+    int64_t free_ns = (int64_t)((double)transfer_ns * run_overlap_share(the_case));
+    most_ns = free_ns < most_ns ? free_ns : most_ns;
+    for (size_t i = 0; ranks && i < ranks->row_count; i++) {
+        int64_t exposed = table_i64(ranks, i, RUN_RANKS_EXPOSED_COMM_NS, most_ns);
+        most_ns = exposed < most_ns ? exposed : most_ns;
+    }
+    return most_ns;
+}
+
+static const char *own_text(const struct run_case *the_case, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(the_case->own, row, column);
+    return cell->null ? NULL : cell->s.at;
+}
+
+// Without a split in waits and transfers it costs nothing here, and the trace's own counts.
+static bool check_overlap(const struct run_case *the_case, bool *fires, struct finding *finding,
+                          struct err *err)
+{
+    const struct table *own = the_case->own;
+    struct evidence evidence = {0};
+    size_t row = 0, rows = own ? own->row_count : 0;
+    while (row < rows && !table_is(own, row, FINDINGS_RULE, str_of(finding_low_overlap.name)))
+        row++;
+    finding->cost_ns = row < rows ? overlap_ns(the_case, row) : 0;
+    *fires = run_costs(the_case, finding->cost_ns, FINDING_OVERLAP_COMM);
+    if (!*fires)
+        return true;
+    finding->confidence = own_text(the_case, row, FINDINGS_CONFIDENCE);
+    finding->advice = own_text(the_case, row, FINDINGS_ADVICE);
+    finding->title = arena_printf(
+        the_case->arena, err, "%s of data transfer %s could be hidden by compute (%.1f %%)",
+        time_text(finding->cost_ns).text, the_case->per, run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "comm_waits",
+                 "exposed communication after the last rank started, where compute does not need "
+                 "the result at once");
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+const struct run_rule finding_run_overlap = {
+    .about = &finding_low_overlap,
+    .check = check_overlap,
+    .bars = RUN_BARS_MOVE,
+};

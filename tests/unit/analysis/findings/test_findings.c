@@ -213,6 +213,7 @@ static void communication_beside_nothing_has_low_overlap(void **state)
     assert_int_equal(cost_of(&hand, "low_overlap"), 3 * MS);
     size_t row = hand_find(&hand, "findings", "rule", "low_overlap");
     assert_string_equal(hand_word(&hand, "findings", row, "confidence"), "high"); // one stream
+    assert_non_null(strstr(hand_word(&hand, "findings", row, "evidence"), "waiting for other"));
     hand_end(&hand);
 }
 
