@@ -13,6 +13,12 @@ static int64_t claim_exposed(const struct finding_case *the_case, const void *co
     return device && the_case->facts->devices[atom->device].bar == BAR_EXPOSED_COMM ? atom->ns : 0;
 }
 
+// From one rank of several, a replay cannot tell waits for the others from transfers.
+static enum finding_gain gain_of(const struct finding_case *the_case)
+{
+    return the_case->facts->identity.world_size > 1 ? FINDING_GAIN_UNKNOWN : FINDING_GAIN_OF_CHANGE;
+}
+
 static bool check_exposed(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
@@ -24,6 +30,7 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
     if (!*fires)
         return true;
     finding->confidence = "high";
+    finding->gain = gain_of(the_case);
     finding->title = arena_printf(
         the_case->arena, err, "%s of communication %s is not hidden by compute (%.1f %%)",
         time_text(cost_ns).text, the_case->per, findings_percent(the_case, cost_ns));
@@ -176,6 +183,7 @@ static bool describe_overlap(const struct finding_case *the_case, const struct o
 {
     double hidden = 1 - (double)overlap->exposed_ns / (double)overlap->total_ns;
     finding->confidence = overlap->shares_stream ? "high" : "medium";
+    finding->gain = gain_of(the_case);
     finding->title = arena_printf(
         the_case->arena, err,
         "only %.0f %% of %s communication %s is hidden; %s more could be (%.1f %%)", 100 * hidden,

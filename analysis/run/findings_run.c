@@ -132,9 +132,8 @@ static int64_t want_of(const struct entries *entries, const struct table *own, s
 {
     int64_t cost_ns = table_i64(own, row, FINDINGS_COST_NS, 0);
     bool freed = table_is(own, row, FINDINGS_OVERLAPS, STR("exposed_communication"));
-    return entries->transfer_ns >= 0 && freed
-               ? cost_ns
-               : table_i64(own, row, FINDINGS_OWN_COST_NS, cost_ns);
+    return entries->transfer_ns >= 0 && freed ? cost_ns
+                                              : table_i64(own, row, FINDINGS_OWN_COST_NS, cost_ns);
 }
 
 static void take_own(const struct table *own, struct entries *entries)

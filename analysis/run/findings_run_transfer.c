@@ -276,8 +276,7 @@ static int64_t overlap_ns(const struct run_case *the_case, size_t own_row)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
     int64_t most_ns = table_i64(the_case->own, own_row, FINDINGS_COST_NS, 0);
-    int64_t transfer_ns =
-        run_rank_i64(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, the_case->headline);
+    int64_t transfer_ns = run_rank_i64(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, the_case->headline);
     int64_t free_ns = (int64_t)((double)transfer_ns * run_overlap_share(the_case));
     most_ns = free_ns < most_ns ? free_ns : most_ns;
     for (size_t i = 0; ranks && i < ranks->row_count; i++) {
