@@ -94,8 +94,7 @@ static void print_late(const struct report *report, const struct table *ranks, F
            most_ms = shown_rows(lateness) ? shown_ms(lateness, 0, RUN_LATENESS_CAUSED_WAIT_NS) : 0;
     for (size_t row = 0; row < shown_rows(lateness); row++)
         all_ms += shown_ms(lateness, row, RUN_LATENESS_CAUSED_WAIT_NS);
-    if (most_ms <= 0 ||
-        !(wait_ms >= FINDING_STRAGGLER_SHARE * mean_ms(ranks, RUN_RANKS_WINDOW_NS)))
+    if (most_ms <= 0 || !(wait_ms >= FINDING_STRAGGLER_SHARE * mean_ms(ranks, RUN_RANKS_WINDOW_NS)))
         return;
     fprintf(out, "  late             rank %lld causes %.1f %% of all waiting",
             (long long)table_i64(lateness, 0, RUN_LATENESS_RANK, 0), most_ms / all_ms * 100);
