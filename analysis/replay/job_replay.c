@@ -486,6 +486,29 @@ struct asked {
     struct arena *scratch;
 };
 
+int64_t job_replay_missing(const struct job_rank *ranks, uint32_t count)
+{
+    int64_t world = 0;
+    for (uint32_t r = 0; r < count; r++) {
+        int64_t size = facts_of(&ranks[r])->identity.world_size;
+        world = size > world ? size : world;
+    }
+    return world > count ? world - count : 0;
+}
+
+// Which answers count waits for absent ranks as communication that gets shorter.
+static void note_waits(const struct job_replay *job, const struct asked *asked, const int64_t *dur)
+{
+    bool hides = false;
+    if (job_replay_missing(job->ranks, job->rank_count) == 0)
+        return;
+    for (uint32_t r = 0; !hides && r < job->rank_count; r++)
+        hides = whatif_is_of_communication(job->ranks[r].whatif, asked->list,
+                                           dur + job->ranks[r].first);
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        asked->answers[r].hides_waits = hides;
+}
+
 static bool replay_changed(const struct job_replay *job, const struct asked *asked, struct err *err)
 {
     size_t nodes = (size_t)job->graph.node_count + 1;
@@ -496,6 +519,7 @@ static bool replay_changed(const struct job_replay *job, const struct asked *ask
     if (!asked->path && !change_overlaps(asked->list) && is_unchanged(job, all.dur))
         return true;
     struct job_replay changed;
+    note_waits(job, asked, all.dur);
     all.end = arena_room(asked->scratch, nodes, sizeof *all.end, err);
     if (!all.end || !overlap_job(job, asked->list, asked->scratch, &changed, err) ||
         !replay(&changed, all.dur, all.end, err))

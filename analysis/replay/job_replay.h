@@ -58,4 +58,7 @@ MUST_CHECK bool job_replay_change(const struct job_replay *job, const struct cha
                                   struct arena *arena, struct whatif_answer *answers,
                                   struct job_path *path, struct err *err);
 
+// Ranks of the job that are not among these, as far as traces say how many there are.
+int64_t job_replay_missing(const struct job_rank *ranks, uint32_t count);
+
 #endif

@@ -95,6 +95,16 @@ double whatif_doubt(const struct change_list *list)
     return structure ? WHATIF_STRUCTURE_DOUBT : WHATIF_DOUBT;
 }
 
+bool whatif_is_of_communication(const struct whatif *whatif, const struct change_list *list,
+                                const int64_t *dur)
+{
+    const struct facts *facts = whatif->facts;
+    bool changed = change_overlaps(list);
+    for (uint32_t i = 0; !changed && i < facts->device_count; i++)
+        changed = facts->devices[i].class == CLASS_COMMUNICATION && dur[i] != whatif->graph.dur[i];
+    return changed;
+}
+
 // Student's t, as they may be few.
 double whatif_spread(uint32_t steps)
 {
@@ -131,6 +141,18 @@ static double candidate_of(const struct whatif_step *step)
     return (double)step->measured_ns - gain_of(step);
 }
 
+static double measured_of(const struct whatif_step *step)
+{
+    return (double)step->measured_ns;
+}
+
+// All of the communication may have been waiting, which no change of it shortens.
+static void allow_waits(struct whatif_answer *answer, double off_ns)
+{
+    answer->high_ns = fmax(answer->high_ns, range_of(answer, measured_of).high + off_ns);
+    answer->gain_low_ns = fmin(answer->gain_low_ns, 0);
+}
+
 // Steps differ by themselves, too; what a change brings may differ far less.
 static void find_intervals(struct whatif_answer *answer)
 {
@@ -141,6 +163,8 @@ static void find_intervals(struct whatif_answer *answer)
     answer->high_ns = candidate.high + off_ns;
     answer->gain_low_ns = gain.low - off_ns;
     answer->gain_high_ns = fmin(gain.high + off_ns, answer->measured_ns);
+    if (answer->hides_waits)
+        allow_waits(answer, off_ns);
 }
 
 static void sum_up(struct whatif_answer *answer)
@@ -284,6 +308,8 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     }
     answer->steps = steps;
     answer->step_count = graph->step_count;
+    answer->hides_waits = ok && whatif->facts->identity.world_size > 1 &&
+                          whatif_is_of_communication(whatif, list, all.dur);
     ok = ok && (!path || sum_path(&changed, &all, answer, path, err));
     arena_free(&scratch);
     return ok;

@@ -35,6 +35,7 @@ struct whatif_answer {
     double low_ns, high_ns;                // of further steps; see WHATIF.md
     double gain_low_ns, gain_high_ns;      // of what the change brings to them
     double doubt_share;                    // of the gain, to either side
+    bool hides_waits;                      // for absent ranks: the gain is the most there is
     uint32_t violated;
     int64_t touched_ns[CHANGE_MOST]; // recorded device or host time that each change selects
     const char *refused;             // NULL: the answer counts
@@ -86,6 +87,10 @@ double whatif_spread(uint32_t steps);
 
 // How far an answer to such changes may be off, as a share of what they bring.
 double whatif_doubt(const struct change_list *list);
+
+// Whether changes that leave these times of the nodes are of communication.
+bool whatif_is_of_communication(const struct whatif *whatif, const struct change_list *list,
+                                const int64_t *dur);
 
 // Sums up the steps of an answer, whose doubt is set and which are filled, and decides whether it
 // counts.

@@ -53,13 +53,14 @@ static int by_number(const void *left, const void *right)
 bool whatif_job_sort(struct whatif_job *job, struct err *err)
 {
     qsort(job->ranks, job->count, sizeof(struct whatif_rank *), by_number);
-    for (uint32_t i = 0; job->count > 1 && i < job->count; i++) {
+    for (uint32_t i = 0; i < job->count; i++) {
         const struct whatif_rank *rank = job->ranks[i];
-        if (rank->number < 0 || (i > 0 && rank->number == job->ranks[i - 1]->number))
+        bool alone = job->count == 1;
+        if (!alone && (rank->number < 0 || (i > 0 && rank->number == job->ranks[i - 1]->number)))
             return err_set(err, ERR_USAGE, "%s: expected traces of different ranks of one job",
                            rank->name);
         job->joined[i] = (struct job_rank){.rank = rank->number, .whatif = &rank->whatif};
-        if (rank->whatif.refused && !job->refused &&
+        if (!alone && rank->whatif.refused && !job->refused &&
             !(job->refused = arena_printf(&job->arena, err, "rank %lld: %s",
                                           (long long)rank->number, rank->whatif.refused)))
             return false;
@@ -145,6 +146,11 @@ bool whatif_job_view(const struct whatif_job *job, const struct change_list *lis
     if (job->count == 1)
         return whatif_view(&job->ranks[0]->whatif, list, arena, view, err);
     return job_replay_view(&job->replay, list, arena, view, err);
+}
+
+int64_t whatif_job_missing(const struct whatif_job *job)
+{
+    return job_replay_missing(job->joined, job->count);
 }
 
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,

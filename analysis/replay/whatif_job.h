@@ -61,6 +61,10 @@ MUST_CHECK bool whatif_job_ask(const struct whatif_job *job, const struct change
 MUST_CHECK bool whatif_job_view(const struct whatif_job *job, const struct change_list *list,
                                 struct arena *arena, struct replay_view *view, struct err *err);
 
+// Ranks of the job that are not replayed, as far as traces say how many there are: waits for them
+// count as communication, so that of changes of it the gains are the most there is.
+int64_t whatif_job_missing(const struct whatif_job *job);
+
 // Recorded time of all ranks that one of the changes selects.
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
                            uint32_t change);

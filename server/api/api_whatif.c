@@ -531,7 +531,8 @@ static void put_ranks(struct buf *out, const struct asking *asking)
     buf_puts(out, ",\"ranks\":[");
     for (uint32_t i = 0; i < asking->job->count; i++)
         buf_printf(out, "%s%lld", i ? "," : "", (long long)asking->job->ranks[i]->number);
-    buf_printf(out, "],\"joint_calls\":%u", asking->job->replay.join_count);
+    buf_printf(out, "],\"joint_calls\":%u,\"missing_ranks\":%lld", asking->job->replay.join_count,
+               (long long)whatif_job_missing(asking->job));
 }
 
 // Of several ranks, those that are on the path by themselves, and what they do together.

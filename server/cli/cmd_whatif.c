@@ -132,6 +132,16 @@ static void print_head(const char *path, const struct whatif_answer *base)
     putchar('\n');
 }
 
+static void print_missing(const struct whatif_job *job)
+{
+    long long missing = whatif_job_missing(job);
+    if (missing)
+        printf("  warning: %lld of the job's %lld ranks %s not replayed; waits for %s count as "
+               "communication,\n  so what changes of communication gain is an upper bound\n",
+               missing, missing + job->count, missing == 1 ? "is" : "are",
+               missing == 1 ? "it" : "them");
+}
+
 static void print_columns(void)
 {
     printf("  %-*s %11s %11s %7s  %s\n", NAME_WIDTH, "change", "step", "gain", "gain %",
@@ -341,6 +351,7 @@ static void print_text(const struct opened_job *opened, const struct questions *
     print_head(opened->job.ranks[shown]->name, &base);
     if (base.refused)
         return;
+    print_missing(&opened->job);
     print_path(&opened->path.sums, &base);
     print_columns();
     for (uint32_t q = 0; q < questions->count; q++)
@@ -352,8 +363,11 @@ static bool print_json(const struct opened_job *opened, const struct questions *
 {
     const struct whatif_job *job = &opened->job;
     struct buf out = {0};
-    buf_printf(&out, "{\"headline_rank\":%lld,\"joint_calls\":%u,\"traces\":[\n",
-               (long long)job->ranks[opened->shown]->number, job->replay.join_count);
+    buf_printf(&out,
+               "{\"headline_rank\":%lld,\"joint_calls\":%u,\"missing_ranks\":%lld,"
+               "\"traces\":[\n",
+               (long long)job->ranks[opened->shown]->number, job->replay.join_count,
+               (long long)whatif_job_missing(job));
     for (uint32_t i = 0; i < job->count; i++) {
         buf_puts(&out, i ? ",\n" : "");
         put_head(&out, job->ranks[i], &answers[0][i],

@@ -88,6 +88,24 @@ describe("what if", () => {
       assert.match(`${alone.stderr}`, /expected --counterpart FILE/);
     });
 
+  test("without the other ranks, what communication gains is said to be an upper bound",
+    async () => {
+      const folder = temporary("whatif");
+      await run_program(tracegen_bin(), ["mesh", "--dp", "2", "--out", folder]);
+      const files = [0, 1].map((rank) => join(folder, readdirSync(folder)
+        .find((name) => name.startsWith(`rank${rank}`))));
+      for (const present of [1, 2]) {
+        const args = ["--change", "infinite_network", ...files.slice(0, present)];
+        const text = await run_program(stepscope_bin(), ["whatif", ...args]);
+        const run = JSON.parse(
+          await run_program(stepscope_bin(), ["whatif", "--format", "json", ...args]));
+        const { measured_ns, answers: [answer] } = run.traces[0];
+        assert.equal(run.missing_ranks, 2 - present);
+        assert.equal(/1 of the job's 2 ranks is not replayed/.test(text), present === 1);
+        assert.equal(answer.gain_low_ns <= 0 && answer.high_ns >= measured_ns, present === 1);
+      }
+    });
+
   test("ranks with skewed clocks are replayed together: what a straggler costs", async () => {
     const mesh = async (...args) => {
       const folder = temporary("whatif");

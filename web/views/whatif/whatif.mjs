@@ -134,7 +134,9 @@ function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
         ? answer_text(reply.base, now, shown?.changes ?? [], whole)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       <p class="footnote">The recording is replayed as a graph of what waited for what, so that
-        a change can be judged before anyone makes it.</p>
+        a change can be judged before anyone makes it.${reply.missing_ranks > 0
+          && ` Waits for ${plural(reply.missing_ranks, "rank")} of the job not replayed count as
+          communication: changes of it gain that at most.`}</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}

@@ -81,6 +81,31 @@ static void what_a_change_brings_is_known_better_than_what_a_step_takes(void **s
     arena_free(&arena);
 }
 
+// Each kernel is a collective of a job of four, with waits for the three ranks that are not there.
+static void what_communication_gains_without_the_other_ranks_may_be_nothing(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {"infinite_network", "perfect_overlap", "host_free"};
+    for (size_t c = 0; c < 3; c++)
+        for (int64_t world = 1; world <= 4; world += 3) {
+            struct hand hand;
+            begin_kernels(&hand, "even", "ncclDevKernel_AllReduce_Sum");
+            hand.facts.identity.world_size = world;
+            assert_int_equal(ask(&hand, changes[c]).hides_waits, world == 4 && c < 2);
+            hand_end(&hand);
+        }
+    const struct whatif_step steps[] = {{1, 1000, 1000, 900}, {2, 1000, 1000, 900}};
+    const struct rank_graph graph = {.known_ns = 1, .device_ns = 1};
+    struct whatif_answer answer = {.steps = steps, .step_count = 2, .hides_waits = true};
+    struct arena arena;
+    struct err err = {0};
+    arena_init(&arena, NULL);
+    assert_true(whatif_conclude(&graph, &arena, &answer, &err));
+    assert_true(fabs(answer.gain_low_ns) < 1e-6 && fabs(answer.gain_high_ns - 101) < 1e-6);
+    assert_true(fabs(answer.low_ns - 899) < 1e-6 && fabs(answer.high_ns - 1001) < 1e-6);
+    arena_free(&arena);
+}
+
 static void times_beyond_what_64_bits_hold_are_refused(void **state)
 {
     (void)state;
@@ -643,6 +668,7 @@ int main(void)
         cmocka_unit_test(a_kernel_on_the_critical_path_gains_what_it_is_shorter),
         cmocka_unit_test(calls_that_wait_for_room_in_the_queue_take_no_time_of_their_own),
         cmocka_unit_test(what_a_change_brings_is_known_better_than_what_a_step_takes),
+        cmocka_unit_test(what_communication_gains_without_the_other_ranks_may_be_nothing),
         cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
         cmocka_unit_test(a_host_that_waits_for_the_device_waits_for_all_its_streams),
