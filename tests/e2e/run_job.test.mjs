@@ -106,3 +106,11 @@ test("analyze tells the same in text, and all of it in JSON", async () => {
   for (const table of ["lateness", "comm_waits", "clocks", "rank_steps", "efficiency", "strategy"])
     assert.deepEqual(run.tables[table], await rows(table), table);
 });
+
+test("where ranks hardly wait, none is named for it", async () => {
+  const { files, folder } = await generate(["--ranks", "2", "--steps", "4", "--layers", "2"]);
+  const text = await run_program(stepscope_bin(),
+    ["analyze", ...files.map(({ filename }) => join(folder, filename))]);
+  assert.match(text, /ms waiting for other ranks/);
+  assert.doesNotMatch(text, /of all waiting/);
+});

@@ -104,6 +104,10 @@ describe("what if", () => {
         assert.equal(/1 of the job's 2 ranks is not replayed/.test(text), present === 1);
         assert.equal(answer.gain_low_ns <= 0 && answer.high_ns >= measured_ns, present === 1);
       }
+      const { traces: [trace] } = JSON.parse(await run_program(stepscope_bin(),
+        ["analyze", "--format", "json", await generate(["--plant", "exposed_comm=5000000"])]));
+      const exposed = trace.tables.findings.find(({ rule }) => rule === "exposed_communication");
+      assert.equal(exposed.gain_ns, null);
     });
 
   test("ranks with skewed clocks are replayed together: what a straggler costs", async () => {
