@@ -4,6 +4,7 @@
 #ifndef INGEST_NSYS_NSYS_H
 #define INGEST_NSYS_NSYS_H
 
+#include "ingest/source/device_users.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
 #include "ingest/trace/event_record.h"
@@ -15,12 +16,12 @@ struct nsys {
     struct text_table texts;
     struct id_table waits; // by correlation, of calls that wait: for what, a syncType
     struct nccl *nccl;
-    int64_t process;          // globalPid of the process to read; FORMAT_WHOLE: the first one found
-    struct rows_only own[3];  // selects its rows, for database_only
-    uint64_t used_devices;    // bits by number, below 64
-    struct nsys_users *users; // of devices; NULL until a row names no process
-    bool is_timed;            // some device event has times
-    uint64_t text_row;        // the first row with text for a time, from 1; 0: none
+    int64_t process;         // globalPid of the process to read; FORMAT_WHOLE: the first one found
+    struct rows_only own[3]; // selects its rows, for database_only
+    uint64_t used_devices;   // bits by number, below 64
+    struct device_users *users; // of devices; NULL until a row names no process
+    bool is_timed;              // some device event has times
+    uint64_t text_row;          // the first row with text for a time, from 1; 0: none
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,

@@ -230,61 +230,24 @@ bool nsys_read_device(struct nsys *nsys, struct err *err)
 
 // --- processes ----------------------------------------------------------------------------------
 
-struct user {
-    int64_t device, process; // the first device it used
-    uint64_t devices;        // all of them: bits by number, below 64
-};
-
-struct nsys_users {
-    uint32_t count;
-    struct user at[FORMAT_MAX_PARTS]; // the last seen first: it is mostly the next one, too
-};
-
-static uint64_t bit_of(int64_t device)
-{
-    return device >= 0 && device < 64 ? UINT64_C(1) << device : 0;
-}
-
 static bool take_user(void *context, const struct rows *rows, struct err *err)
 {
-    struct nsys_users *users = context;
-    int64_t process, device = rows_i64_or(rows, 1, 0);
-    uint32_t i = 0;
+    int64_t process;
     (void)err;
-    if (!rows_i64(rows, 0, &process))
-        return true;
-    struct user user = {device, process & NSYS_PROCESS_BITS, bit_of(device)};
-    while (i < users->count && users->at[i].process != user.process)
-        i++;
-    if (i == FORMAT_MAX_PARTS)
-        return true;
-    if (i < users->count) {
-        user.device = users->at[i].device < device ? users->at[i].device : device;
-        user.devices |= users->at[i].devices;
-    }
-    users->count += i == users->count;
-    memmove(users->at + 1, users->at, i * sizeof user);
-    users->at[0] = user;
+    if (rows_i64(rows, 0, &process))
+        device_users_add(context, process & NSYS_PROCESS_BITS, rows_i64_or(rows, 1, 0));
     return true;
 }
 
-static int by_device(const void *left, const void *right)
-{
-    const struct user *a = left, *b = right;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    return a->process < b->process ? -1 : a->process > b->process;
-}
-
 // By device and process. NULL with err set.
-static struct nsys_users *find_users(struct database *database, struct err *err)
+static struct device_users *find_users(struct database *database, struct err *err)
 {
-    struct nsys_users *users = calloc(1, sizeof *users);
+    struct device_users *users = calloc(1, sizeof *users);
     bool ok = users || err_set(err, ERR_MEMORY, "out of memory");
     for (size_t i = 0; ok && i < ACTIVITIES; i++)
         ok = rows_each(database, activities[i].table, "globalPid deviceId", take_user, users, err);
     if (ok) {
-        qsort(users->at, users->count, sizeof *users->at, by_device);
+        device_users_sort(users);
         return users;
     }
     free(users);
@@ -303,26 +266,13 @@ static bool find_all_users(struct nsys *nsys, struct err *err)
 bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
 {
     struct database *database = database_open(source, NULL, err);
-    struct nsys_users *users = database ? find_users(database, err) : NULL;
-    parts->count = users ? users->count : 0;
-    for (uint32_t i = 0; i < parts->count; i++)
-        parts->at[i] = users->at[i].process;
+    struct device_users *users = database ? find_users(database, err) : NULL;
     bool ok = users;
+    if (ok)
+        device_users_list(users, parts);
     free(users);
     database_close(database);
     return ok;
-}
-
-// The only process that used the device, or else the first.
-static int64_t home_of(const struct nsys_users *users, int64_t device)
-{
-    uint32_t found = 0, count = 0;
-    for (uint32_t i = 0; i < users->count; i++)
-        if (users->at[i].devices & bit_of(device)) {
-            found = i;
-            count++;
-        }
-    return users->at[count == 1 ? found : 0].process;
 }
 
 bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own, struct err *err)
@@ -332,6 +282,6 @@ bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own, str
         return true;
     if (!nsys->users && !find_all_users(nsys, err))
         return false;
-    *own = nsys->users->count < 2 || home_of(nsys->users, device) == nsys->process;
+    *own = nsys->users->count < 2 || device_users_home(nsys->users, device) == nsys->process;
     return true;
 }
