@@ -119,9 +119,10 @@ static void start_row(struct csv *csv, struct csv_row *row)
     *row = (struct csv_row){.cells = csv->cells, .pos = csv->pos};
 }
 
+// Files that follow one another in one may each start with a mark.
 static void drop_mark(struct csv *csv)
 {
-    if (csv->pos != 3 || csv->used != 3 || memcmp(csv->bytes, "\xEF\xBB\xBF", 3) != 0)
+    if (csv->used != 3 || csv->count || csv->quoted || memcmp(csv->bytes, "\xEF\xBB\xBF", 3) != 0)
         return;
     csv->used = 0;
     csv->state = CELL_START;

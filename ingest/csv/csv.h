@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of comma-separated values (RFC 4180) from a stream, one at a time. Lenient where writers
-// differ: a byte order mark, any line ends, blank lines, and quotes inside a cell without quotes.
-// NUL bytes are passed, as by the reader of lines.
+// differ: byte order marks before rows, any line ends, blank lines, and quotes inside a cell
+// without quotes. NUL bytes are passed, as by the reader of lines.
 #ifndef INGEST_CSV_CSV_H
 #define INGEST_CSV_CSV_H
 

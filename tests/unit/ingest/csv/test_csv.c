@@ -80,6 +80,8 @@ static void a_mark_is_no_part_of_the_first_cell(void **state)
     assert_rows(STR("\xEF\xBB\xBF\"a\",b\n"), "[a][b]\n");
     assert_rows(STR("\xEF\xBB\xBF"), "");
     assert_rows(STR("a,\xEF\xBB\xBF\n"), "[a][\xEF\xBB\xBF]\n");
+    assert_rows(STR("a\n\xEF\xBB\xBF\"b\",c\n"), "[a]\n[b][c]\n"); // of the next file in this one
+    assert_rows(STR("a\n\"\xEF\xBB\xBF\"\n"), "[a]\n[\xEF\xBB\xBF]\n");
 }
 
 static void holes_of_nul_bytes_are_passed(void **state)

@@ -294,6 +294,17 @@ static void files_of_a_process_are_one_trace(void **state)
     trace_free(trace);
 }
 
+// As a spreadsheet writes them.
+static void each_file_of_a_process_may_start_with_a_mark(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR("\xEF\xBB\xBF" AGENT_INFO "\xEF\xBB\xBF" KERNELS KERNEL "1000,1500" SHAPE
+                      "\xEF\xBB\xBF" CALLS "HIP_RUNTIME_API,hipLaunchKernel,5,6,3,900,950\n"));
+    assert_int_equal(trace->event_count, 2);
+    trace_free(trace);
+}
+
 // By --agent-index: logical nodes where a container hides GPUs, numbers of GPUs, nodes.
 static void agents_are_numbered_in_three_ways(void **state)
 {
@@ -341,6 +352,7 @@ static void agents_without_a_trace_are_said_to_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_file_of_a_process_may_start_with_a_mark),
         cmocka_unit_test(agents_are_numbered_in_three_ways),
         cmocka_unit_test(agents_may_be_nodes),
         cmocka_unit_test(kernels_from_0_to_0_have_no_times),
