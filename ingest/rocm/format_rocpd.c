@@ -123,39 +123,24 @@ static void free_tables(struct rocpd *rocpd)
 
 // --- agents -------------------------------------------------------------------------------------
 
-#define AGENT_COLUMNS "id type type_index product_name name"
-enum { AGENT_ID, AGENT_TYPE, AGENT_INDEX, AGENT_PRODUCT, AGENT_NAME };
+#define AGENT_COLUMNS "id type type_index product_name name extdata"
+enum { AGENT_ID, AGENT_TYPE, AGENT_INDEX, AGENT_PRODUCT, AGENT_NAME, AGENT_MORE };
 
 static bool take_agent(void *context, const struct rows *rows, struct err *err)
 {
     struct rocpd *rocpd = context;
-    struct str type = STR(""), name = STR("");
-    struct rocpd_agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
-                                .device = rows_i64_or(rows, AGENT_INDEX, 0)};
-    if (rocpd->agent_count == ROCPD_MOST_AGENTS)
-        return true;
+    struct str type = STR(""), name = STR(""), more = STR("");
+    struct rocm_agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
+                               .device = rows_i64_or(rows, AGENT_INDEX, 0)};
     (void)rows_text(rows, AGENT_TYPE, &type);
+    (void)rows_text(rows, AGENT_MORE, &more);
     agent.is_gpu = str_equal(type, STR("GPU"));
-    rocpd->agents[rocpd->agent_count++] = agent;
-    if (!agent.is_gpu)
-        return true;
+    agent.units = rocpd_number_in(more, STR("\"cu_count\""));
     if (!rows_text(rows, AGENT_PRODUCT, &name) || !name.len)
         (void)rows_text(rows, AGENT_NAME, &name);
-    struct trace_device device = {.id = agent.device,
-                                  .memory_bytes = VALUE_ABSENT,
-                                  .multiprocessors = VALUE_ABSENT,
-                                  .compute_major = VALUE_ABSENT,
-                                  .compute_minor = VALUE_ABSENT};
-    return trace_builder_text(rocpd->builder, name, ERR_NO_POS, &device.name, err) &&
-           trace_builder_device(rocpd->builder, &device, err);
-}
-
-const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id)
-{
-    for (unsigned i = 0; i < rocpd->agent_count; i++)
-        if (rocpd->agents[i].id == id)
-            return &rocpd->agents[i];
-    return NULL;
+    return (!agent.is_gpu ||
+            trace_builder_text(rocpd->builder, name, ERR_NO_POS, &agent.name, err)) &&
+           rocm_agents_add(&rocpd->agents, &agent, rocpd->builder, err);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -214,8 +199,8 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_KERNEL, &record))
         return true;
-    const struct rocpd_agent *agent =
-        rocpd_agent_of(rocpd, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
+    const struct rocm_agent *agent =
+        rocm_agents_find(&rocpd->agents, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
     record.pid.number = agent ? agent->device : 0;
     record.tid.number = rocpd_place_of(rocpd, rows, QUEUE, ROCPD_TRACK_QUEUE);
     take_shape(rows, &record.shape);
@@ -229,10 +214,11 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
 #define COPY_COLUMNS ROCPD_COMMON "queue_id name_id dst_agent_id src_agent_id size stream_id"
 enum { COPY_QUEUE = ROCPD_FIRST, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES, COPY_STREAM };
 
-static const struct rocpd_agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
+static const struct rocm_agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
 {
-    const struct rocpd_agent *to = rocpd_agent_of(rocpd, rows_i64_or(rows, COPY_TO, -1));
-    const struct rocpd_agent *from = rocpd_agent_of(rocpd, rows_i64_or(rows, COPY_FROM, -1));
+    const struct rocm_agent *to = rocm_agents_find(&rocpd->agents, rows_i64_or(rows, COPY_TO, -1));
+    const struct rocm_agent *from =
+        rocm_agents_find(&rocpd->agents, rows_i64_or(rows, COPY_FROM, -1));
     return to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
 }
 
@@ -264,7 +250,7 @@ static bool take_copy(void *context, const struct rows *rows, struct err *err)
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_MEMCPY, &record))
         return true;
-    const struct rocpd_agent *gpu = gpu_of(rocpd, rows);
+    const struct rocm_agent *gpu = gpu_of(rocpd, rows);
     int64_t bytes = rows_i64_or(rows, COPY_BYTES, -1);
     record.shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
     record.pid.number = gpu ? gpu->device : 0;
@@ -309,6 +295,25 @@ static bool take_region(void *context, const struct rows *rows, struct err *err)
     return ok && trace_builder_add(rocpd->builder, &record, err);
 }
 
+// roctxMark, which lasts no time. Other samples are of counters.
+#define MARK_COLUMNS ROCPD_COMMON "timestamp timestamp_id"
+enum { MARK_TIME = ROCPD_FIRST, MARK_TIME_ID };
+
+static bool take_mark(void *context, const struct rows *rows, struct err *err)
+{
+    struct rocpd *rocpd = context;
+    struct event_record record = event_record_of(EVENT_ANNOTATION);
+    struct str message;
+    int64_t event = rows_i64_or(rows, ROCPD_EVENT, -1);
+    int64_t time_ns = rocpd_time_of(rocpd, rows, MARK_TIME, MARK_TIME_ID);
+    if (!text_table_find(&rocpd->notes, event, &message) ||
+        !event_record_times(rocpd->builder, &record, time_ns, time_ns, ERR_NO_POS))
+        return true;
+    record.tid.number = rocpd_place_of(rocpd, rows, ROCPD_THREAD, ROCPD_TRACK_THREAD);
+    return trace_builder_text(rocpd->builder, message, ERR_NO_POS, &record.name, err) &&
+           trace_builder_add(rocpd->builder, &record, err);
+}
+
 // --- figures ------------------------------------------------------------------------------------
 
 static bool take_metadata(void *context, const struct rows *rows, struct err *err)
@@ -336,6 +341,7 @@ static bool read_all(struct rocpd *rocpd, struct err *err)
            each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
            each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
            each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
+           each_fact(rocpd, "sample", MARK_COLUMNS, take_mark, err) &&
            rocpd_read_memory(rocpd, err) && rocpd_read_counters(rocpd, err) &&
            table_reader_finish(&rocpd->tables,
                                "record with rocprofv3 --kernel-trace --hip-runtime-trace "

@@ -2,6 +2,7 @@
 // rpd, the SQLite output of rocmProfileData (runTracer.sh, rpd_tracer).
 #include "ingest/source/format.h"
 #include "ingest/rocm/rocm_names.h"
+#include "ingest/rocm/rpd_processes.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
 #include "ingest/trace/event_record.h"
@@ -18,7 +19,15 @@ struct rpd {
     struct figures *figures;
     struct text_table strings, args;                  // args: of markers, since schema 3
     struct id_table api_of_op, copied, grids, blocks; // the last three by call
+    struct rpd_processes *processes;
 };
+
+// Whether work of a call, or of a GPU (ID_NONE), belongs to the process that is read.
+static bool is_own(const struct rpd *rpd, int64_t call, int64_t gpu)
+{
+    int64_t part = rpd->tables.input->part;
+    return part == FORMAT_WHOLE || rpd_process_of(rpd->processes, call, gpu) == part;
+}
 
 static struct str text_at(const struct rpd *rpd, const struct rows *rows, unsigned column)
 {
@@ -74,12 +83,15 @@ static bool take_op(void *context, const struct rows *rows, struct err *err)
     struct rpd *rpd = context;
     struct str type = text_at(rpd, rows, OP_TYPE), text = text_at(rpd, rows, OP_TEXT);
     struct event_record record = event_record_of(kind_of(type, text));
+    int64_t call = id_table_value(&rpd->api_of_op, rows_i64_or(rows, OP_ID, -1), 0);
+    record.pid.number = rows_i64_or(rows, OP_GPU, 0);
+    if (!is_own(rpd, call, record.pid.number))
+        return true;
     if (!rocm_times(rpd->builder, &record, rows_i64_or(rows, OP_START, VALUE_ABSENT),
                     rows_i64_or(rows, OP_END, VALUE_ABSENT), ERR_NO_POS))
         return true;
-    record.pid.number = rows_i64_or(rows, OP_GPU, 0);
     record.tid.number = rows_i64_or(rows, OP_QUEUE, 0);
-    take_call(rpd, id_table_value(&rpd->api_of_op, rows_i64_or(rows, OP_ID, -1), 0), &record);
+    take_call(rpd, call, &record);
     report_op(rpd, type, &record);
     if (str_equal(type, STR("Barrier"))) // the queue waits, and computes nothing
         return true;
@@ -104,18 +116,29 @@ enum {
     API_CATEGORY
 };
 
-// Calls have no domain before schema 3. What a library logs, as "miopen", is a range.
+// Calls have no domain before schema 3, where ranges of Python have their names as calls do.
+static enum event_kind kind_by_name(struct str name)
+{
+    static const char *const libraries[] = {"hip", "__hip", "hsa", "cuda"};
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (str_starts_with(name, str_of(libraries[i])))
+            return EVENT_RUNTIME;
+    return EVENT_ANNOTATION;
+}
+
+// What a library logs, as "miopen", is a range.
 static enum event_kind kind_of_call(const struct rpd *rpd, const struct rows *rows)
 {
     static const struct {
         const char *domain;
         enum event_kind kind;
-    } domains[] = {{"", EVENT_RUNTIME},
-                   {"hip", EVENT_RUNTIME},
+    } domains[] = {{"hip", EVENT_RUNTIME},
                    {"cuda", EVENT_RUNTIME},
                    {"hsa", EVENT_DRIVER},
                    {"rpd_tracer", EVENT_OVERHEAD}};
     struct str domain = text_at(rpd, rows, API_DOMAIN);
+    if (!domain.len)
+        return kind_by_name(text_at(rpd, rows, API_NAME));
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++)
         if (str_equal(domain, str_of(domains[i].domain)))
             return domains[i].kind;
@@ -181,6 +204,8 @@ static bool take_monitor(void *context, const struct rows *rows, struct err *err
     struct str type = STR("");
     struct counter_record record = {.pid = {rows_i64_or(rows, MONITOR_DEVICE, 0), 0},
                                     .time_ns = rows_i64_or(rows, MONITOR_START, TRACE_MAX_NS)};
+    if (!is_own(rpd, ID_NONE, record.pid.number))
+        return true;
     figures_add(rpd->figures, 1, "monitor_rows");
     if (!rows_text(rows, MONITOR_TYPE, &type) || !number_of(rows, &record.value)) {
         trace_builder_repair(rpd->builder, REPAIR_INCOMPLETE_OTHER, ERR_NO_POS);
@@ -240,16 +265,37 @@ static bool load_ids(struct rpd *rpd, struct id_table *ids, const char *table, c
     return id_table_load(ids, rpd->tables.input->budget, rpd->tables.database, table, columns, err);
 }
 
+static bool load_processes(struct rpd *rpd, struct err *err)
+{
+    if (!rpd_processes_load(rpd->processes, rpd->tables.database, &rpd->api_of_op, err))
+        return false;
+    return rpd->tables.input->part != FORMAT_WHOLE || rpd->processes->users.count < 2 ||
+           err_set(err, ERR_UNSUPPORTED,
+                   "found several processes, expected one: send the file without a rank, and "
+                   "with its name, such as job.rpd");
+}
+
 static bool load_tables(struct rpd *rpd, struct err *err)
 {
     return text_table_load(&rpd->strings, rpd->tables.input->budget, rpd->tables.database,
                            "rocpd_string", "id string", err) &&
            load_args(rpd, err) &&
            load_ids(rpd, &rpd->api_of_op, "rocpd_api_ops", "op_id api_id", err) &&
+           load_processes(rpd, err) &&
            load_ids(rpd, &rpd->copied, "rocpd_copyapi", "api_ptr_id size", err) &&
            load_ids(rpd, &rpd->grids, "rocpd_kernelapi", "api_ptr_id gridX gridY gridZ", err) &&
            load_ids(rpd, &rpd->blocks, "rocpd_kernelapi",
                     "api_ptr_id workgroupX workgroupY workgroupZ", err);
+}
+
+static bool read_calls(struct rpd *rpd, struct err *err)
+{
+    int64_t part = rpd->tables.input->part;
+    const struct rows_only own[] = {{"pid", part, part}, {NULL, 0, 0}};
+    database_only(rpd->tables.database, part == FORMAT_WHOLE ? NULL : own);
+    bool ok = table_reader_each(&rpd->tables, "rocpd_api", API_COLUMNS, take_api, rpd, err);
+    database_only(rpd->tables.database, NULL);
+    return ok;
 }
 
 static bool read_all(struct rpd *rpd, struct err *err)
@@ -261,7 +307,7 @@ static bool read_all(struct rpd *rpd, struct err *err)
         figures_add(rpd->figures, 0, "monitor_rows");
     return load_tables(rpd, err) &&
            table_reader_each(tables, "rocpd_op", OP_COLUMNS, take_op, rpd, err) &&
-           table_reader_each(tables, "rocpd_api", API_COLUMNS, take_api, rpd, err) &&
+           read_calls(rpd, err) &&
            table_reader_each(tables, "rocpd_monitor", MONITOR_COLUMNS, take_monitor, rpd, err) &&
            table_reader_finish(tables, "record with runTracer.sh", err);
 }
@@ -269,13 +315,17 @@ static bool read_all(struct rpd *rpd, struct err *err)
 static bool rpd_read(const struct format_input *input, struct err *err)
 {
     struct rpd rpd = {.builder = input->builder, .figures = input->figures};
-    bool ok = table_reader_open(&rpd.tables, input, err) && read_all(&rpd, err);
+    rpd.processes = budget_zalloc(input->budget, sizeof *rpd.processes, err);
+    bool ok = rpd.processes && table_reader_open(&rpd.tables, input, err) && read_all(&rpd, err);
     text_table_free(&rpd.strings);
     text_table_free(&rpd.args);
     id_table_free(&rpd.api_of_op);
     id_table_free(&rpd.copied);
     id_table_free(&rpd.grids);
     id_table_free(&rpd.blocks);
+    if (rpd.processes)
+        rpd_processes_free(rpd.processes);
+    budget_free(input->budget, rpd.processes, sizeof *rpd.processes);
     table_reader_close(&rpd.tables);
     return ok;
 }
@@ -288,4 +338,5 @@ const struct format format_rpd = {
     .ending = ".rpd",
     .tables = "rocpd_op",
     .read = rpd_read,
+    .parts = rpd_parts,
 };

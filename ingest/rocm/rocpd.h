@@ -3,17 +3,13 @@
 #ifndef INGEST_ROCPD_H
 #define INGEST_ROCPD_H
 
+#include "ingest/rocm/rocm_agents.h"
 #include "ingest/rocm/rocpd_events.h"
 #include "ingest/source/format.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
 
-enum { ROCPD_NAME_BYTES = 128, ROCPD_SUFFIX_BYTES = 80, ROCPD_MOST_AGENTS = 1024 };
-
-struct rocpd_agent {
-    int64_t id, device; // device: its place among GPUs
-    bool is_gpu;
-};
+enum { ROCPD_NAME_BYTES = 128, ROCPD_SUFFIX_BYTES = 80 };
 
 struct rocpd {
     struct table_reader tables;
@@ -25,8 +21,7 @@ struct rocpd {
     struct rocpd_events events;
     struct id_table times;  // layout 4: the time
     struct id_table tracks; // layout 4: thread, agent, queue
-    struct rocpd_agent agents[ROCPD_MOST_AGENTS];
-    unsigned agent_count;
+    struct rocm_agents agents;
 };
 
 // The first columns of every table of records, of both layouts.
@@ -62,7 +57,9 @@ int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsign
 // A place of a row or, in layout 4, of its track; 0 without.
 int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
                        unsigned of_track);
-const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id);
+
+// The number in a member of flat JSON, as extdata is; VALUE_ABSENT without. key: with its quotes.
+int64_t rocpd_number_in(struct str json, struct str key);
 
 // What markers say, for notes and for inspect, which lists those of all processes
 // (rocpd_markers.c).

@@ -63,7 +63,7 @@ static struct place place_of(const struct counting *all, const struct rows *rows
 // CPUs and network cards have numbers that are no GPU's.
 static struct counter_record record_at(const struct counting *all, const struct place *place)
 {
-    const struct rocpd_agent *agent = rocpd_agent_of(all->rocpd, place->agent);
+    const struct rocm_agent *agent = rocm_agents_find(&all->rocpd->agents, place->agent);
     int64_t device = agent && !agent->is_gpu ? VALUE_ABSENT : agent ? agent->device : 0;
     return (struct counter_record){.pid.number = device, .time_ns = time_of(all, place)};
 }
@@ -116,8 +116,9 @@ static bool take_total(struct counting *all, struct str name, struct total *last
         return true;
     now->value = (total.value - before.value) * 1e9 / (double)(total.time_ns - before.time_ns);
     now->time_ns = before.time_ns;
-    snprintf(per_second, sizeof per_second, "%.*s/s", (int)(name.len < 120 ? name.len : 120),
-             name.at);
+    bool has_unit = str_ends_with(name, STR(")"));
+    size_t len = name.len - has_unit < 120 ? name.len - has_unit : 120;
+    snprintf(per_second, sizeof per_second, "%.*s/s%s", (int)len, name.at, has_unit ? ")" : "");
     return trace_builder_text(all->rocpd->builder, str_of(per_second), ERR_NO_POS, &now->name,
                               err) &&
            trace_builder_count(all->rocpd->builder, now, err);
@@ -161,10 +162,39 @@ static bool note_any(void *context, const struct rows *rows, struct err *err)
     return true;
 }
 
+// Where a counter has a unit, it is in its name: "device_power (W)".
+static bool take_name(void *context, const struct rows *rows, struct err *err)
+{
+    struct counting *all = context;
+    struct str name, unit = STR("");
+    struct buf text = {0};
+    int64_t id;
+    if (!rows_i64(rows, 0, &id) || !rows_text(rows, 1, &name))
+        return true;
+    (void)rows_text(rows, 2, &unit);
+    buf_add_str(&text, name);
+    if (unit.len)
+        buf_printf(&text, " (%.*s)", (int)unit.len, unit.at);
+    bool ok =
+        buf_ok(&text, err) && text_table_add(&all->names, id, (struct str){text.at, text.len}, err);
+    buf_free(&text);
+    return ok;
+}
+
+static bool load_names(struct counting *all, struct err *err)
+{
+    char table[ROCPD_NAME_BYTES];
+    all->names.ids.budget = all->rocpd->tables.input->budget;
+    bool ok = rows_each(all->rocpd->tables.database, rocpd_table_of(all->rocpd, "info_pmc", table),
+                        "id name units", take_name, all, err);
+    text_table_sort(&all->names);
+    return ok;
+}
+
 static bool load_tables(struct counting *all, struct err *err)
 {
     struct rocpd *rocpd = all->rocpd;
-    return rocpd_load_texts(rocpd, &all->names, "info_pmc", "id name", err) &&
+    return load_names(all, err) &&
            rocpd_load_ids(rocpd, &all->counters, "info_pmc", "id agent_id", err) &&
            rocpd_load_ids(rocpd, &all->samples, "sample", "id timestamp timestamp_id", err) &&
            rocpd_load_ids(rocpd, &all->of_events, "sample", "event_id timestamp timestamp_id",

@@ -29,16 +29,33 @@ void rocpd_each_process(const struct database *database, database_take *take, vo
 
 // --- messages -----------------------------------------------------------------------------------
 
+// Where the value of a member starts.
+static bool find_member(struct str json, struct str key, size_t *at)
+{
+    *at = str_find(json, key);
+    if (*at == SIZE_MAX)
+        return false;
+    for (*at += key.len; *at < json.len && memchr(": \t", json.at[*at], 3); ++*at)
+        continue;
+    return *at < json.len;
+}
+
+int64_t rocpd_number_in(struct str json, struct str key)
+{
+    int64_t number;
+    size_t from, to;
+    if (!find_member(json, key, &from))
+        return VALUE_ABSENT;
+    for (to = from; to < json.len && str_is_digit(json.at[to]); to++)
+        continue;
+    return str_to_i64((struct str){json.at + from, to - from}, &number) ? number : VALUE_ABSENT;
+}
+
 // The raw text of the message, with its escapes.
 static bool find_message(struct str note, struct str *message)
 {
-    static const struct str key = {"\"message\"", sizeof "\"message\"" - 1};
-    size_t at = str_find(note, key);
-    if (at == SIZE_MAX)
-        return false;
-    for (at += key.len; at < note.len && memchr(": \t", note.at[at], 3); at++)
-        continue;
-    if (at == note.len || note.at[at] != '"')
+    size_t at;
+    if (!find_member(note, STR("\"message\""), &at) || note.at[at] != '"')
         return false;
     size_t from = ++at;
     while (at < note.len && note.at[at] != '"')

@@ -17,8 +17,8 @@ static bool take_block(void *context, const struct rows *rows, struct err *err)
     struct memory_walk *walk = context;
     struct rocpd *rocpd = walk->rocpd;
     struct str operation = STR(""), level = STR("");
-    const struct rocpd_agent *agent =
-        rocpd_agent_of(rocpd, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
+    const struct rocm_agent *agent =
+        rocm_agents_find(&rocpd->agents, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
     (void)rows_text(rows, TYPE, &operation);
     (void)rows_text(rows, LEVEL, &level);
     struct rocm_block block = {.address = rows_i64_or(rows, ADDRESS, VALUE_ABSENT),

@@ -91,6 +91,42 @@ static void layout_3_has_times_and_places_in_its_rows(void **state)
     foreign_close(&file);
 }
 
+// A partition of a GPU has fewer than its product.
+static void agents_say_how_many_compute_units_they_have(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("")
+                     RECORDS_3("") "ALTER TABLE rocpd_info_agent ADD extdata TEXT;"
+                                   "UPDATE rocpd_info_agent SET extdata = "
+                                   "'{\"num_xcc\": 1, \"cu_count\": 38, \"name\": \"gfx942\"}';");
+    assert_int_equal(file.traces[0]->devices[0].multiprocessors, 38);
+    foreign_close(&file);
+    foreign_open(&file, ROCPD_3("") RECORDS_3(""));
+    assert_int_equal(file.traces[0]->devices[0].multiprocessors, VALUE_ABSENT);
+    foreign_close(&file);
+}
+
+// roctxMark; a sample of counters says nothing.
+static void marks_are_ranges_without_a_duration(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("") RECORDS_3(
+                     "") "DELETE FROM rocpd_region WHERE id = 2;"
+                         "INSERT INTO rocpd_event VALUES (60, 2, 0, "
+                         "'{\"message\": \"iter 3\"}'), (61, 2, 0, '{}');"
+                         "CREATE TABLE rocpd_sample (id INTEGER PRIMARY KEY, track_id INT, "
+                         "timestamp INT, event_id INT);"
+                         "INSERT INTO rocpd_sample VALUES (1, 1, 880, 60), (2, 1, 890, 61);");
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 1);
+    assert_event(trace, EVENT_ANNOTATION, "iter 3", 880, 0);
+    foreign_close(&file);
+}
+
 // rocprofv3 records no queue of a copy.
 static void copies_have_a_row_by_direction_and_stream(void **state)
 {
@@ -397,6 +433,27 @@ static void samples_within_a_kernel_have_their_times(void **state)
     foreign_close(&file);
 }
 
+static void units_of_counters_are_in_their_names(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("") RECORDS_3("")
+                            COUNTERS("(1, 4, 'device_power'), (2, 4, 'device_xgmi_read_data_0')",
+                                     "(1, 1, 1000000000, 77), (2, 1, 3000000000, 78)",
+                                     "(1, 77, 1, 700, NULL), (2, 77, 2, 50, NULL), (3, 78, 2, 150, "
+                                     "NULL)") "ALTER TABLE rocpd_info_pmc ADD units TEXT;"
+                                              "UPDATE rocpd_info_pmc SET units = CASE id WHEN 1 "
+                                              "THEN 'W' ELSE 'KB' END;");
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->counter_count, 2);
+    for (uint32_t c = 0; c < 2; c++) {
+        bool is_power = trace->counter_samples[trace->counters[c].first].value == 700;
+        assert_string_equal(trace_text(trace, trace->counters[c].name).at,
+                            is_power ? "device_power (W)" : "device_xgmi_read_data_0 (KB/s)");
+    }
+    foreign_close(&file);
+}
+
 static void totals_are_shown_as_their_growth(void **state)
 {
     (void)state;
@@ -508,6 +565,64 @@ static void rpd_says_what_a_call_is_since_schema_3(void **state)
     foreign_close(&file);
 }
 
+// Two that train, the first of them on the second GPU, and one without work that only marks ranges.
+// Work without a call, and what a monitor saw, are of the process that uses the GPU.
+#define RPD_TWO                                                                              \
+    RPD_3                                                                                    \
+    "DELETE FROM rocpd_op; DELETE FROM rocpd_api;"                                           \
+    "INSERT INTO rocpd_op VALUES (1, 1, 3, 5000, 7500, 3, 2), (2, 0, 3, 5100, 7600, 3, 2), " \
+    "(3, 1, 3, 8000, 8500, 3, 2);"                                                           \
+    "INSERT INTO rocpd_api VALUES (70, 9, 55, 1000, 1200, 8, 1, 9, 1), "                     \
+    "(71, 10, 56, 1010, 1210, 8, 1, 9, 1), (72, 11, 57, 900, 9000, 10, 1, 11, 3), "          \
+    "(73, 9, 55, 940, 1400, 12, 14, 16, 1);"                                                 \
+    "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INT, op_id INT);"            \
+    "INSERT INTO rocpd_api_ops VALUES (1, 70, 1), (2, 71, 2);"                               \
+    "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INT, "    \
+    "monitorType TEXT, start INT, \"end\" INT, value TEXT);"                                 \
+    "INSERT INTO rocpd_monitor VALUES (1, 'gpu', 1, 'sclk', 0, 9, '1700');"
+
+static void each_process_with_work_in_rpd_is_a_trace(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, RPD_TWO);
+    assert_int_equal(file.count, 2);
+    assert_int_equal(file.traces[0]->event_count, 2); // of process 10, on GPU 0
+    assert_event(file.traces[0], EVENT_KERNEL, "gemm", 5100, 2500);
+    assert_event(file.traces[0], EVENT_RUNTIME, "hipLaunchKernel", 1010, 200);
+    assert_int_equal(file.traces[0]->counter_count, 0);
+    assert_int_equal(file.traces[1]->event_count, 4);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_KERNEL), 2);
+    assert_event(file.traces[1], EVENT_ANNOTATION, "Optimizer.step#SGD.step", 940, 460);
+    assert_int_equal(file.traces[1]->counter_count, 1);
+    foreign_close(&file);
+}
+
+// Workers that load data record their ranges into the same file.
+static void processes_without_work_in_rpd_stay_with_the_one_that_has_some(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, RPD_TWO "DELETE FROM rocpd_api_ops WHERE op_id = 2;");
+    assert_int_equal(file.count, 1);
+    assert_int_equal(file.traces[0]->event_count, 7);
+    foreign_close(&file);
+}
+
+// Before schema 3 a range of Python has its name where a call has its own.
+static void ranges_of_python_are_no_calls_of_hip_in_old_rpd(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, RPD_3 "UPDATE rocpd_api SET domain_id = 1, category_id = 1;"
+                              "DELETE FROM rocpd_api WHERE id = 71;");
+    const struct trace *trace = file.traces[0];
+    assert_event(trace, EVENT_RUNTIME, "hipLaunchKernel", 1000, 200);
+    assert_int_equal(foreign_count(trace, EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 3);
+    foreign_close(&file);
+}
+
 // Each call of PyTorch has arguments that no other has.
 static void arguments_of_calls_that_are_no_markers_take_no_memory(void **state)
 {
@@ -544,6 +659,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cut_database_is_said_to_be_cut),
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
+        cmocka_unit_test(agents_say_how_many_compute_units_they_have),
+        cmocka_unit_test(marks_are_ranges_without_a_duration),
         cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
         cmocka_unit_test(what_the_driver_did_is_no_call_of_hip),
         cmocka_unit_test(functions_of_the_program_are_no_calls_of_hip),
@@ -557,9 +674,13 @@ int main(void)
         cmocka_unit_test(allocations_and_counters_are_read),
         cmocka_unit_test(a_kernels_counter_is_the_sum_of_its_instances),
         cmocka_unit_test(samples_within_a_kernel_have_their_times),
+        cmocka_unit_test(units_of_counters_are_in_their_names),
         cmocka_unit_test(totals_are_shown_as_their_growth),
         cmocka_unit_test(rpd_links_operations_to_calls),
         cmocka_unit_test(rpd_says_what_a_call_is_since_schema_3),
+        cmocka_unit_test(ranges_of_python_are_no_calls_of_hip_in_old_rpd),
+        cmocka_unit_test(each_process_with_work_in_rpd_is_a_trace),
+        cmocka_unit_test(processes_without_work_in_rpd_stay_with_the_one_that_has_some),
         cmocka_unit_test(arguments_of_calls_that_are_no_markers_take_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
