@@ -30,7 +30,8 @@ static const struct {
     [REPAIR_FAR_TIME] = {"info", "no figure is affected; the date of the recording is unknown"},
     [REPAIR_SECOND_LIST] =
         {"warning",
-         "figures cover all lists, duplicates included; most other tools read only the last list"},
+         "figures are those of all lists at once, duplicates included; most other tools read only "
+         "the last list"},
     [REPAIR_LOG] = {"info", "none unless that file lies beside the database: then run sqlite3 FILE "
                             "'PRAGMA journal_mode = DELETE' there, and send it again"},
     [REPAIR_DAMAGED] = {"warning", "rows of these pages are missing from all figures"},
@@ -235,8 +236,11 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .severity = "info",
         .timed = true,
         .detail = "communication kernels without metadata about the data they moved",
-        .effect = "their time counts; group, size and bandwidth are known only when the launching "
-                  "operator shows them; from Nsight Systems, export with --include-blobs=true",
+        .effect = facts->trace->job.recorder == RECORDER_NSYS
+                      ? "their time counts; group, size and bandwidth are known only when the "
+                        "launching operator shows them, or from an export with --include-blobs=true"
+                      : "their time counts; group, size and bandwidth are known only when the "
+                        "launching operator shows them",
     };
     struct doubt async = {
         .item = "async_transfers",
@@ -379,9 +383,12 @@ static bool add_together(const struct facts *facts, struct report *report, struc
         .effect = "it is busy while any of them is, and computes while any computes; breakdown has "
                   "each by itself",
     };
-    return count_merged(facts, &merged.count, err) &&
-           (merged.count < 2 || doubt_add(report, &merged, err)) &&
-           (merged.count > 1 || several.count < 2 || doubt_add(report, &several, err));
+    if (!count_merged(facts, &merged.count, err))
+        return false;
+    bool is_joined = merged.count > 1 || (facts->trace->job.recorder == RECORDER_ROCM &&
+                                          facts->trace->repairs[REPAIR_SECOND_LIST].count);
+    return (merged.count < 2 || doubt_add(report, &merged, err)) &&
+           (is_joined || several.count < 2 || doubt_add(report, &several, err));
 }
 
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,

@@ -4,6 +4,7 @@
 #include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
+#include "ingest/rocm/rocm_agents.h"
 #include "ingest/rocm/rocm_counts.h"
 #include "ingest/rocm/rocm_memory.h"
 #include "ingest/rocm/rocm_names.h"
@@ -13,15 +14,10 @@
 
 #include <stdlib.h>
 
-enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024 };
+enum { DEEPEST = 3, RECORDS_BETWEEN = 1024 };
 
 // Correlation ids are unique within a process only.
 #define PROCESS_CORRELATIONS (INT64_C(1) << 48)
-
-struct agent {
-    int64_t handle, device; // device: its place among GPUs
-    bool is_gpu;
-};
 
 // Numbers of dispatches are unique within a process.
 struct dispatch {
@@ -41,6 +37,7 @@ struct rocm_json {
     struct json_cursor json;
     struct buf text;           // a text without its escapes
     uint64_t records;          // of all kinds
+    uint64_t records_before;   // the current process
     int64_t processes;         // before the current one
     struct rocm_counts counts; // of the current kernel
     struct record_set counted; // dispatches that were taken with their counters
@@ -53,8 +50,7 @@ struct rocm_json {
     const struct named *named; // that are being read
     struct text_table *texts;  // where they go
     const struct list *list;   // that is being read
-    unsigned agent_count;
-    struct agent agents[MOST_AGENTS];
+    struct rocm_agents agents;
 };
 
 // --- values -------------------------------------------------------------------------------------
@@ -142,17 +138,9 @@ static void add_agent(struct rocm_json *rocm, const struct agent_text *found)
     enum { GPU = 2 };
     struct err err;
     int64_t device = found->device != VALUE_ABSENT ? found->device : found->gpu_index;
-    struct agent agent = {found->handle, device, found->type == GPU};
-    if (rocm->agent_count == MOST_AGENTS)
-        return;
-    rocm->agents[rocm->agent_count++] = agent;
-    struct trace_device described = {.id = device,
-                                     .name = found->product ? found->product : found->name,
-                                     .memory_bytes = VALUE_ABSENT,
-                                     .multiprocessors = found->units,
-                                     .compute_major = VALUE_ABSENT,
-                                     .compute_minor = VALUE_ABSENT};
-    if (agent.is_gpu && !trace_builder_device(rocm->builder, &described, &err))
+    struct rocm_agent agent = {found->handle, device, found->type == GPU, found->units,
+                               found->product ? found->product : found->name};
+    if (!rocm_agents_add(&rocm->agents, &agent, rocm->builder, &err))
         json_cursor_fail(&rocm->json, &err);
 }
 
@@ -181,14 +169,6 @@ static void read_agent(struct rocm_json *rocm, int64_t index)
             json_cursor_pass(&rocm->json, &value);
     }
     add_agent(rocm, &found);
-}
-
-static const struct agent *agent_of(const struct rocm_json *rocm, int64_t handle)
-{
-    for (unsigned i = 0; i < rocm->agent_count; i++)
-        if (rocm->agents[i].handle == handle)
-            return &rocm->agents[i];
-    return NULL;
 }
 
 // --- names --------------------------------------------------------------------------------------
@@ -445,7 +425,7 @@ static void sum_up(struct rocm_json *rocm, const struct event_record *event)
 static bool add_kernel(struct rocm_json *rocm, const struct record *record,
                        struct event_record *event, struct err *err)
 {
-    const struct agent *agent = agent_of(rocm, record->agent);
+    const struct rocm_agent *agent = rocm_agents_find(&rocm->agents, record->agent);
     event->pid.number = agent ? agent->device : 0;
     event->tid.number = record->queue == VALUE_ABSENT ? 0 : record->queue;
     event->shape.shared_bytes = record->shared >= 0 ? record->shared : VALUE_ABSENT;
@@ -471,7 +451,7 @@ static bool take_kernel(struct rocm_json *rocm, const struct record *record,
 static bool take_counted(struct rocm_json *rocm, const struct record *record,
                          struct event_record *event, struct err *err)
 {
-    const struct agent *agent = agent_of(rocm, record->agent);
+    const struct rocm_agent *agent = rocm_agents_find(&rocm->agents, record->agent);
     struct counter_record when = {.pid.number = agent ? agent->device : 0,
                                   .time_ns = event->begin_ns};
     const struct dispatch dispatch = {rocm->processes, record->dispatch};
@@ -497,8 +477,9 @@ static bool take_copy_row(struct rocm_json *rocm, const struct record *record,
 static bool take_copy(struct rocm_json *rocm, const struct record *record,
                       struct event_record *event, struct err *err)
 {
-    const struct agent *to = agent_of(rocm, record->to), *from = agent_of(rocm, record->from);
-    const struct agent *gpu = to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
+    const struct rocm_agent *to = rocm_agents_find(&rocm->agents, record->to),
+                            *from = rocm_agents_find(&rocm->agents, record->from);
+    const struct rocm_agent *gpu = to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
     event->shape.bytes = record->bytes >= 0 ? record->bytes : VALUE_ABSENT;
     event->pid.number = gpu ? gpu->device : 0;
     return !gpu ||
@@ -512,7 +493,7 @@ static bool take_allocation(struct rocm_json *rocm, const struct record *record,
                             struct event_record *event, struct err *err)
 {
     struct str operation = STR("");
-    const struct agent *agent = agent_of(rocm, record->agent);
+    const struct rocm_agent *agent = rocm_agents_find(&rocm->agents, record->agent);
     (void)text_table_find(&rocm->operations, operation_key(record->kind, record->operation),
                           &operation);
     struct rocm_block block = {.address = record->address,
@@ -661,8 +642,26 @@ static void read_metadata(struct rocm_json *rocm)
     }
 }
 
+// Names are of no use after the records: those are already in the trace.
+static bool are_late(struct rocm_json *rocm, struct str names)
+{
+    struct err err;
+    if (rocm->records == rocm->records_before)
+        return false;
+    err_set_at(&err, ERR_FORMAT, json_cursor_pos(&rocm->json),
+               "found %.*s after the records that use them, expected them first: send the file as "
+               "rocprofv3 wrote it, without sorting its keys",
+               (int)names.len, names.at);
+    json_cursor_fail(&rocm->json, &err);
+    return true;
+}
+
 static void read_member(struct rocm_json *rocm, struct str key, const struct json_value *value)
 {
+    static const char *const names[] = {"strings", "agents", "counters", "kernel_symbols"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_equal(key, str_of(names[i])) && are_late(rocm, key))
+            return;
     if (str_equal(key, STR("metadata")))
         read_object(rocm, value, read_metadata);
     else if (str_equal(key, STR("strings")))
@@ -707,7 +706,10 @@ static void read_process(struct rocm_json *rocm, int64_t index)
     (void)index;
     rocm->kernels.ids.budget = rocm->operations.ids.budget = budget;
     rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
-    rocm->agent_count = 0;
+    rocm->agents.count = 0;
+    rocm->records_before = rocm->records;
+    if (rocm->processes)
+        trace_builder_repair(rocm->builder, REPAIR_SECOND_LIST, json_cursor_pos(&rocm->json));
     rocm->sums = (struct sums){0};
     rocm->is_used.len = 0;
     while (json_cursor_member(&rocm->json, &key, &value))

@@ -47,7 +47,9 @@ static const struct wording wordings[REPAIR_COUNT] = {
     [REPAIR_ARGS] = {"args", "operators whose args are not JSON, kept without them"},
     [REPAIR_FAR_TIME] = {"far-time",
                          "times more than 73 years from 1970, counted from the first such time"},
-    [REPAIR_SECOND_LIST] = {"second-list", "further lists of events, read as one with the first"},
+    [REPAIR_SECOND_LIST] =
+        {"second-list",
+         "further lists of events, as of other processes, read as one with the first"},
     [REPAIR_LOG] = {"database-log",
                     "a database whose last rows may still be in a file that ends in -wal"},
     [REPAIR_DAMAGED] = {"damaged", "pages of the database that cannot be read; other rows count"},

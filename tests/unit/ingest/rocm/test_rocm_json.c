@@ -251,6 +251,7 @@ static void processes_have_correlations_of_their_own(void **state)
     assert_int_equal(trace->event_count, 2);
     assert_int_not_equal(trace->device_args[trace->args[0]].correlation,
                          trace->device_args[trace->args[1]].correlation);
+    assert_int_equal(trace->repairs[REPAIR_SECOND_LIST].count, 1);
     trace_free(trace);
 }
 
@@ -336,9 +337,23 @@ static void a_file_without_records_is_refused(void **state)
     assert_non_null(strstr(err.msg, "--kernel-trace"));
 }
 
+// As jq -S writes it: kernels would have numbers for names, and no category.
+static void names_after_the_records_are_refused(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_null(read_text(STR(FILE_OF("{\"buffer_records\":{\"kernel_dispatch\":[" KERNEL(
+                              "1", "100", "150") "]},\"kernel_symbols\":[{\"kernel_id\":1,"
+                                                 "\"formatted_kernel_name\":\"gemm\"}]}")),
+                          &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_non_null(strstr(err.msg, "kernel_symbols after the records"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_after_the_records_are_refused),
         cmocka_unit_test(a_kernel_has_its_name_device_and_shape),
         cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
         cmocka_unit_test(a_kernel_with_counters_is_one_kernel),
