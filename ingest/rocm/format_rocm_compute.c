@@ -3,6 +3,7 @@
 // become the figures that Nsight Compute gives of a launch, by the formulas of rocprof-compute's
 // documentation. timestamps.csv has the same rows without counters.
 #include "ingest/csv/csv.h"
+#include "ingest/rocm/rocm_counts.h"
 #include "ingest/rocm/rocm_names.h"
 #include "ingest/source/evidence_count.h"
 
@@ -308,8 +309,8 @@ static enum format_likeness probe(const struct format_sample *sample)
 
 const struct format format_rocm_compute = {
     .name = "rocprof-csv",
-    .what = "measurements of rocprof-compute as CSV",
-    .advice = "it has no timeline; upload *_kernel_trace.csv of rocprofv3 --kernel-trace",
+    .what = "counters of rocprof-compute or rocprofv2 as CSV",
+    .advice = ROCM_COUNTED,
     .kind = FORMAT_RECORDS,
     .probe = probe,
     .count = count,

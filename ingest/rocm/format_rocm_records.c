@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files of AMD's profilers that are not traces: inspect counts what they hold.
 #include "ingest/csv/csv.h"
+#include "ingest/rocm/rocm_counts.h"
 #include "ingest/source/format.h"
 
 #include <stdlib.h>
@@ -311,7 +312,7 @@ static enum format_likeness probe_old_json(const struct format_sample *sample)
 const struct format format_rocm_counters = {
     .name = "rocprofv3-counter-csv",
     .what = "counters of rocprofv3 as CSV",
-    .advice = UPLOAD_TRACE,
+    .advice = ROCM_COUNTED,
     .kind = FORMAT_RECORDS,
     .probe = probe_counters,
     .count = count_counters,

@@ -7,6 +7,11 @@
 
 #include "ingest/sqlite/text_table.h"
 
+// What to do instead of sending counters alone.
+#define ROCM_COUNTED                                                                       \
+    "kernels run one at a time while they are counted, often in several runs of the job: " \
+    "upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
+
 struct rocm_count {
     int64_t counter; // its id
     double value;
