@@ -277,9 +277,9 @@ static const struct finding_rule no_device_events = {
     .why = "The breakdown needs device events, and the recording has none; the absence of other "
            "findings does not mean that all is well.",
     .advice = "Record the device's work; the recording table says how with this profiler. If that "
-              "was done: another profiler (nsys, DCGM) may have been using the device's counters, "
-              "the process may lack permission to profile, or the recording ended before the "
-              "device did any work.",
+              "was done: another profiler may have been using the device's counters, the process "
+              "may lack permission to profile, or the recording ended before the device did any "
+              "work.",
     .method = "No kernel, copy or memset is in the recording. No direct cost.",
     .false_alarms = "A job that runs only on the host.",
 };

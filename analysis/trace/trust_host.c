@@ -97,7 +97,9 @@ static bool add_cost_of_options(const struct facts *facts, struct report *report
     struct doubt memory = {
         .item = "memory_recorded",
         .severity = "info",
-        .detail = "allocations were recorded (profile_memory), which slows operators down",
+        .detail = facts->trace->job.recorder == RECORDER_PYTORCH
+                      ? "allocations were recorded (profile_memory), which slows operators down"
+                      : "allocations were recorded, which slows down the calls that make them",
         .effect = "idle time waiting for the host may be longer than without the profiler",
     };
     for (uint32_t e = 0; e < facts->trace->event_count; e++) {
@@ -230,11 +232,13 @@ static bool add_absent(const struct facts *facts, struct report *report, struct 
         .severity = "info",
         .count = 1,
         .detail = "a recording of devices without the host: no calls, ranges or operators",
-        .effect = facts->marked
-                      ? "causes of idle time and launch delays are unknown, and findings about the "
-                        "host are silent; kernels, copies and idle time are complete"
-                      : "causes of idle time, launch delays and steps are unknown, and findings "
-                        "about the host are silent; kernels, copies and idle time are complete",
+        .effect =
+            facts->marked
+                ? "causes of idle time and launch delays are unknown, and findings about the "
+                  "host are silent; figures of kernels, copies and idle time do not need it"
+                : "causes of idle time, launch delays and steps are unknown, and findings "
+                  "about the host are silent; figures of kernels, copies and idle time do not "
+                  "need it",
     };
     static const struct doubt no_operators = {
         .item = "no_operators",
@@ -271,14 +275,17 @@ static bool add_untyped(const struct facts *facts, struct report *report, struct
 
 static bool add_unnumbered(const struct facts *facts, struct report *report, struct err *err)
 {
-    static const struct doubt unnumbered = {
+    const struct doubt unnumbered = {
         .item = "rank_by_order",
         .severity = "info",
         .count = 1,
         .detail = "a process of a file with several, which does not say its rank: ranks are in the "
                   "order of the files' names and, in a file, of devices",
-        .effect = "the job's rank may be another one, and differ between recordings; from Nsight "
-                  "Systems, export with --include-blobs=true, or record each rank by itself",
+        .effect = facts->trace->job.recorder == RECORDER_NSYS
+                      ? "the job's rank may be another one, and differ between recordings: export "
+                        "with --include-blobs=true, or record each rank by itself"
+                      : "the job's rank may be another one, and differ between recordings: record "
+                        "each rank by itself",
     };
     bool shares_file = facts->options && facts->options->shares_file;
     return !shares_file || facts->identity.rank >= 0 || doubt_add(report, &unnumbered, err);
