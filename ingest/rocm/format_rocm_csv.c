@@ -49,7 +49,7 @@ enum column {
 // What a file of a set holds.
 enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS, ALLOCATIONS };
 
-enum { MOST_AGENTS = 256 };
+enum { MOST_AGENTS = 256, MOST_COUNTERS = 256 };
 
 struct agent {
     int64_t node, logical_node;
@@ -125,6 +125,8 @@ struct rocm_csv {
     enum event_kind kind; // EVENT_RUNTIME: by the domain
     enum block block;
     size_t columns[COLUMNS];
+    size_t first_counter, counter_count; // columns of an old kernel trace
+    str_id counters[MOST_COUNTERS];      // their names
     uint64_t rows, events, bytes;
     struct agent agents[MOST_AGENTS]; // GPUs
     size_t agent_count;
@@ -170,6 +172,24 @@ static void find_columns(struct rocm_csv *csv, const struct csv_row *header)
         for (size_t n = 0; n < sizeof names / sizeof *names; n++)
             if (str_equal_nocase(header->cells[i], str_of(names[n].name)))
                 csv->columns[names[n].column] = i;
+}
+
+// Those of rocprof before version 3 are the columns between "obj" and the times.
+static bool find_counters(struct rocm_csv *csv, const struct csv_row *header, struct err *err)
+{
+    size_t i = 0;
+    csv->counter_count = 0;
+    while (i < header->count && !str_equal(header->cells[i], STR("obj")))
+        i++;
+    csv->first_counter = i + 1;
+    for (i++; i < header->count && csv->counter_count < MOST_COUNTERS; i++) {
+        if (str_ends_with(header->cells[i], STR("Ns")))
+            break;
+        if (!trace_builder_text(csv->builder, header->cells[i], header->pos,
+                                &csv->counters[csv->counter_count++], err))
+            return false;
+    }
+    return true;
 }
 
 // --- times --------------------------------------------------------------------------------------
@@ -317,6 +337,20 @@ static bool is_between_hosts(const struct rocm_csv *csv, struct str direction)
     return csv->kind == EVENT_MEMCPY && str_ends_with(direction, STR("HOST_TO_HOST"));
 }
 
+// A counter of a kernel has its value from the kernel's start on.
+static bool add_columns(struct rocm_csv *csv, const struct csv_row *row,
+                        const struct event_record *kernel, struct err *err)
+{
+    for (size_t i = 0; i < csv->counter_count; i++) {
+        struct counter_record counter = {
+            .pid = kernel->pid, .time_ns = kernel->begin_ns, .name = csv->counters[i]};
+        if (str_to_f64(csv_cell(row, csv->first_counter + i), &counter.value) &&
+            !trace_builder_count(csv->builder, &counter, err))
+            return false;
+    }
+    return true;
+}
+
 static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
     bool skip;
@@ -330,6 +364,8 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
     if (skip)
         return true;
     if (!take_place(csv, row, &record, err))
+        return false;
+    if (!add_columns(csv, row, &record, err))
         return false;
     if (csv->kind == EVENT_KERNEL) {
         take_shape(csv, row, &record.shape);
@@ -410,7 +446,7 @@ static bool has_name(const struct csv_row *header, const char *column)
 }
 
 // Starts the rows that follow a header.
-static void start_block(struct rocm_csv *csv, const struct csv_row *header)
+static bool start_block(struct rocm_csv *csv, const struct csv_row *header, struct err *err)
 {
     find_columns(csv, header);
     bool timed = has(csv, START) && has(csv, END);
@@ -427,6 +463,7 @@ static void start_block(struct rocm_csv *csv, const struct csv_row *header)
         csv->kind = EVENT_KERNEL;
     else if (has_name(header, "Direction"))
         csv->kind = EVENT_MEMCPY;
+    return find_counters(csv, header, err);
 }
 
 // No row of data starts with one of these words and has the name of a column elsewhere.
@@ -443,10 +480,8 @@ static bool is_header(const struct csv_row *row)
 
 static bool take_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
 {
-    if (is_header(row)) {
-        start_block(csv, row);
-        return true;
-    }
+    if (is_header(row))
+        return start_block(csv, row, err);
     switch (csv->block) {
     case AGENTS: return add_agent(csv, row, err);
     case COUNTERS: return add_counter(csv, row, err);
@@ -466,9 +501,7 @@ static bool go_on(struct rocm_csv *csv, struct err *err)
 static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
 {
     struct csv_row row;
-    bool end, ok = csv_next(rows, &row, &end, err);
-    if (ok)
-        start_block(csv, &row);
+    bool end, ok = csv_next(rows, &row, &end, err) && start_block(csv, &row, err);
     while (ok && csv_next(rows, &row, &end, err)) {
         if (row.cut)
             trace_builder_repair(csv->builder, REPAIR_TRUNCATED, row.pos);

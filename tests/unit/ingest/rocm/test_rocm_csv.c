@@ -72,6 +72,26 @@ static void columns_of_old_rocprof_are_known(void **state)
     trace_free(trace);
 }
 
+static void counters_of_old_rocprof_are_columns(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR("Index,KernelName,gpu-id,sig,obj,SQ_WAVES,TCC_HIT[0],DispatchNs,BeginNs,EndNs\n"
+            "0,\"k.kd\",2,0x0,0x7f,2048.0,12.5,5,10,30\n"
+            "1,\"k.kd\",2,0x0,0x7f,,,35,40,60\n"));
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace->counter_count, 2);
+    assert_int_equal(trace->counter_sample_count, 2);
+    for (uint32_t c = 0; c < 2; c++) {
+        const struct counter *counter = &trace->counters[c];
+        bool is_hits = str_equal(trace_text(trace, counter->name), STR("TCC_HIT[0]"));
+        assert_int_equal(counter->pid, 2);
+        assert_int_equal(trace->counter_samples[counter->first].time_ns, 10);
+        assert_true(trace->counter_samples[counter->first].value == (is_hits ? 12.5 : 2048));
+    }
+    trace_free(trace);
+}
+
 static void calls_are_of_the_kind_of_their_domain(void **state)
 {
     (void)state;
@@ -363,6 +383,7 @@ int main(void)
         cmocka_unit_test(files_of_a_process_are_one_trace),
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
         cmocka_unit_test(columns_of_old_rocprof_are_known),
+        cmocka_unit_test(counters_of_old_rocprof_are_columns),
         cmocka_unit_test(calls_are_of_the_kind_of_their_domain),
         cmocka_unit_test(calls_beside_a_column_of_kernels_are_calls),
         cmocka_unit_test(operations_without_a_kernel_are_copies_and_fills),
