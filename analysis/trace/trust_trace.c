@@ -30,8 +30,8 @@ static const struct {
     [REPAIR_FAR_TIME] = {"info", "no figure is affected; the date of the recording is unknown"},
     [REPAIR_SECOND_LIST] =
         {"warning",
-         "figures are those of all lists at once, duplicates included; most other tools read only "
-         "the last list"},
+         "figures are those of all lists at once, duplicates included; other tools may read only "
+         "one of them"},
     [REPAIR_LOG] = {"info", "none unless that file lies beside the database: then run sqlite3 FILE "
                             "'PRAGMA journal_mode = DELETE' there, and send it again"},
     [REPAIR_DAMAGED] = {"warning", "rows of these pages are missing from all figures"},

@@ -465,6 +465,43 @@ static void ranks_merged_into_one_file_are_counted(void **state)
     hand_end(&hand);
 }
 
+// As in a JSON file of rocprofv3 that holds several.
+static void devices_of_processes_read_as_one_are_not_those_of_one_process(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    trace_builder_recorder(hand.builder, RECORDER_ROCM);
+    trace_builder_repair(hand.builder, REPAIR_SECOND_LIST, 100);
+    add_kernel_of(&hand, "GPU 0", 0);
+    add_kernel_of(&hand, "GPU 1", 10);
+    hand_analyze(&hand);
+    assert_int_equal(trust_count(&hand.report, "second-list"), 1);
+    assert_int_equal(trust_count(&hand.report, "several_devices"), 0);
+    hand_end(&hand);
+}
+
+// AMD's profilers have neither option.
+static void trust_does_not_name_options_of_other_profilers(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    trace_builder_recorder(hand.builder, RECORDER_ROCM);
+    hand_kernel(&hand, "ncclDevKernel_Generic_1", 7, 0, 10);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_ALLOCATION,
+                                        .name = "[memory]",
+                                        .address = 64,
+                                        .bytes = 10,
+                                        .device_type = 1});
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "memory_recorded");
+    assert_null(strstr(hand_word(&hand, "trust", row, "detail"), "profile_memory"));
+    row = hand_find(&hand, "trust", "item", "collectives_without_metadata");
+    assert_null(strstr(hand_word(&hand, "trust", row, "effect"), "--include-blobs"));
+    hand_end(&hand);
+}
+
 static void one_device_counts_by_itself(void **state)
 {
     (void)state;
@@ -619,6 +656,8 @@ int main(void)
         cmocka_unit_test(steps_on_another_stream_are_a_warning),
         cmocka_unit_test(several_updates_in_one_step_are_said),
         cmocka_unit_test(ranks_merged_into_one_file_are_counted),
+        cmocka_unit_test(devices_of_processes_read_as_one_are_not_those_of_one_process),
+        cmocka_unit_test(trust_does_not_name_options_of_other_profilers),
         cmocka_unit_test(one_device_counts_by_itself),
         cmocka_unit_test(what_the_profiler_reported_is_said),
         cmocka_unit_test(communication_says_that_waiting_is_part_of_it),
