@@ -309,7 +309,7 @@ static enum format_likeness probe(const struct format_sample *sample)
 
 const struct format format_rocm_compute = {
     .name = "rocprof-csv",
-    .what = "counters of rocprof-compute or rocprofv2 as CSV",
+    .what = "counters of rocprof-compute or rocprofv2",
     .advice = ROCM_COUNTED,
     .kind = FORMAT_RECORDS,
     .probe = probe,

@@ -8,9 +8,7 @@
 #include "ingest/sqlite/text_table.h"
 
 // What to do instead of sending counters alone.
-#define ROCM_COUNTED                                                                       \
-    "kernels run one at a time while they are counted, often in several runs of the job: " \
-    "upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
+#define ROCM_COUNTED "kernels ran one by one; upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
 
 struct rocm_count {
     int64_t counter; // its id

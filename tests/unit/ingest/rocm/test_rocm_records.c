@@ -34,8 +34,18 @@ static void assert_counted(struct str text, const char *name, const char *expect
     assert_null(format_of_trace(text, STR(""), &err));
     assert_int_equal(err.code, ERR_FORMAT);
     assert_non_null(strstr(err.msg, "--kernel-trace"));
+    assert_non_null(strstr(err.msg, format->advice)); // it fits
     buf_free(&out);
     arena_free(&arena);
+}
+
+// They have the times of kernels that ran one at a time.
+static void counters_are_not_said_to_have_no_times(void **state)
+{
+    (void)state;
+    static const char *const named[] = {"rocprofv3-counter-csv", "rocprof-csv"};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        assert_null(strstr(format_named(str_of(named[i]))->advice, "timeline"));
 }
 
 static void counters_are_summed_by_name(void **state)
@@ -256,6 +266,7 @@ int main(void)
         cmocka_unit_test(the_limits_of_a_machine_are_counted),
         cmocka_unit_test(launches_without_measurements_are_counted),
         cmocka_unit_test(json_of_old_rocprof_is_named),
+        cmocka_unit_test(counters_are_not_said_to_have_no_times),
         cmocka_unit_test(counters_are_summed_by_name),
         cmocka_unit_test(dispatches_are_numbered_in_each_process),
         cmocka_unit_test(counters_of_old_rocprof_are_columns),
