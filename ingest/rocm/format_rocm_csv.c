@@ -7,10 +7,8 @@
 #include "ingest/source/format.h"
 #include "ingest/rocm/rocm_memory.h"
 #include "ingest/rocm/rocm_names.h"
+#include "ingest/rocm/rocm_rows.h"
 #include "ingest/source/source.h"
-
-#include <inttypes.h>
-#include <stdio.h>
 
 #define ROWS_BETWEEN 1024 // reports of progress
 
@@ -131,6 +129,7 @@ struct rocm_csv {
     struct agent agents[MOST_AGENTS]; // GPUs
     size_t agent_count;
     struct numbering numbering;
+    struct rocm_rows places;
     struct rocm_memory memory; // devices are as rows number them
 };
 
@@ -270,29 +269,17 @@ static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
     shape->shared_bytes = number(csv, row, LDS, VALUE_ABSENT);
 }
 
-// Work of stream 0 is of the default stream, or of one that is not known. Its row is the queue's
-// then, which is no stream of that number.
-static bool take_row_of_work(const struct rocm_csv *csv, const struct csv_row *row,
-                             struct label *place, struct err *err)
-{
-    char text[32];
-    int64_t stream = number(csv, row, STREAM, 0), queue = number(csv, row, QUEUE, 0);
-    *place = (struct label){stream > 0 ? stream : queue, 0};
-    if (stream > 0 || (csv->kind == EVENT_KERNEL && csv->columns[STREAM] == NO_COLUMN))
-        return true;
-    if (csv->kind == EVENT_MEMCPY)
-        return rocm_copy_row(csv->builder, cell(csv, row, NAME), 0, place, err);
-    snprintf(text, sizeof text, "queue %" PRId64, queue);
-    *place = (struct label){0};
-    return trace_builder_text(csv->builder, str_of(text), row->pos, &place->text, err);
-}
-
 static bool take_place(struct rocm_csv *csv, const struct csv_row *row, struct event_record *record,
                        struct err *err)
 {
     if (event_kind_is_device(record->kind)) {
-        record->pid.number = device_of(csv, row);
-        return take_row_of_work(csv, row, &record->tid, err);
+        bool streams = csv->columns[STREAM] != NO_COLUMN, copy = csv->kind == EVENT_MEMCPY;
+        struct rocm_place place = {.device = device_of(csv, row),
+                                   .stream = streams ? number(csv, row, STREAM, 0) : -1,
+                                   .queue = number(csv, row, QUEUE, 0),
+                                   .direction = copy ? cell(csv, row, NAME) : STR("")};
+        record->pid.number = place.device;
+        return rocm_row_of(&csv->places, csv->builder, &place, &record->tid, err);
     }
     record->pid.number = number(csv, row, PROCESS, 0);
     record->tid.number = number(csv, row, THREAD, 0);

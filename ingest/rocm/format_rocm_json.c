@@ -8,6 +8,7 @@
 #include "ingest/rocm/rocm_counts.h"
 #include "ingest/rocm/rocm_memory.h"
 #include "ingest/rocm/rocm_names.h"
+#include "ingest/rocm/rocm_rows.h"
 #include "ingest/source/source.h"
 #include "ingest/sqlite/text_table.h"
 #include "ingest/trace/record_set.h"
@@ -46,6 +47,7 @@ struct rocm_json {
     int64_t pid;
     struct buf is_used; // by name of a kernel
     struct text_table kernels, operations, markers, counters;
+    struct rocm_rows rows;
     struct rocm_memory memory;
     const struct named *named; // that are being read
     struct text_table *texts;  // where they go
@@ -278,7 +280,6 @@ static const struct record no_record = {
     .agent = VALUE_ABSENT,
     .from = VALUE_ABSENT,
     .to = VALUE_ABSENT,
-    .queue = VALUE_ABSENT,
     .kernel = VALUE_ABSENT,
     .dispatch = VALUE_ABSENT,
     .shared = VALUE_ABSENT,
@@ -422,16 +423,24 @@ static void sum_up(struct rocm_json *rocm, const struct event_record *event)
     rocm->sums.distinct += is_first_use(rocm, event->name);
 }
 
+// direction: of a copy.
+static bool take_place(struct rocm_json *rocm, const struct record *record, struct str direction,
+                       struct event_record *event, struct err *err)
+{
+    struct rocm_place place = {event->pid.number, record->stream, record->queue, direction};
+    return rocm_row_of(&rocm->rows, rocm->builder, &place, &event->tid, err);
+}
+
 static bool add_kernel(struct rocm_json *rocm, const struct record *record,
                        struct event_record *event, struct err *err)
 {
     const struct rocm_agent *agent = rocm_agents_find(&rocm->agents, record->agent);
     event->pid.number = agent ? agent->device : 0;
-    event->tid.number = record->queue == VALUE_ABSENT ? 0 : record->queue;
     event->shape.shared_bytes = record->shared >= 0 ? record->shared : VALUE_ABSENT;
     for (unsigned i = 0; i < 3; i++)
         rocm_extent(&event->shape, i, record->grid[i], record->block[i]);
-    if (!text_table_intern(&rocm->kernels, rocm->builder, record->kernel, &event->name, err))
+    if (!take_place(rocm, record, STR(""), event, err) ||
+        !text_table_intern(&rocm->kernels, rocm->builder, record->kernel, &event->name, err))
         return false;
     sum_up(rocm, event);
     return trace_builder_add(rocm->builder, event, err);
@@ -464,15 +473,6 @@ static bool take_counted(struct rocm_json *rocm, const struct record *record,
            (rocm->counted.count == before || add_kernel(rocm, record, event, err));
 }
 
-static bool take_copy_row(struct rocm_json *rocm, const struct record *record,
-                          struct event_record *event, struct err *err)
-{
-    struct str direction = strtab_get(trace_builder_strings(rocm->builder), event->name);
-    event->tid.number = record->queue;
-    return record->queue != VALUE_ABSENT ||
-           rocm_copy_row(rocm->builder, direction, record->stream, &event->tid, err);
-}
-
 // Host-to-host copies are not device work.
 static bool take_copy(struct rocm_json *rocm, const struct record *record,
                       struct event_record *event, struct err *err)
@@ -485,7 +485,8 @@ static bool take_copy(struct rocm_json *rocm, const struct record *record,
     return !gpu ||
            (text_table_intern(&rocm->operations, rocm->builder,
                               operation_key(record->kind, record->operation), &event->name, err) &&
-            take_copy_row(rocm, record, event, err) &&
+            take_place(rocm, record, strtab_get(trace_builder_strings(rocm->builder), event->name),
+                       event, err) &&
             trace_builder_add(rocm->builder, event, err));
 }
 
@@ -707,6 +708,7 @@ static void read_process(struct rocm_json *rocm, int64_t index)
     rocm->kernels.ids.budget = rocm->operations.ids.budget = budget;
     rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
     rocm->agents.count = 0;
+    rocm->rows = (struct rocm_rows){0};
     rocm->records_before = rocm->records;
     if (rocm->processes)
         trace_builder_repair(rocm->builder, REPAIR_SECOND_LIST, json_cursor_pos(&rocm->json));

@@ -107,7 +107,8 @@ static bool load_tables(struct rocpd *rocpd, struct err *err)
            rocpd_load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
            rocpd_load_notes(rocpd, err) && load_events(rocpd, err) &&
            rocpd_load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
-           rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
+           rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err) &&
+           rocpd_load_ids(rocpd, &rocpd->streams, "track", "id stream_id", err);
 }
 
 static void free_tables(struct rocpd *rocpd)
@@ -119,6 +120,7 @@ static void free_tables(struct rocpd *rocpd)
     rocpd_events_free(&rocpd->events);
     id_table_free(&rocpd->times);
     id_table_free(&rocpd->tracks);
+    id_table_free(&rocpd->streams);
 }
 
 // --- agents -------------------------------------------------------------------------------------
@@ -177,13 +179,29 @@ int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsig
     return value == ID_NONE ? 0 : value;
 }
 
+// The columns that say where work of a device ran, after the common ones.
+#define WORK_COLUMNS ROCPD_COMMON "queue_id stream_id "
+enum { QUEUE = ROCPD_FIRST, STREAM, WORK_FIRST };
+
+// direction: of a copy.
+static bool take_place(struct rocpd *rocpd, const struct rows *rows, struct str direction,
+                       struct event_record *record, struct err *err)
+{
+    int64_t of_track = id_table_value(&rocpd->streams, rows_i64_or(rows, ROCPD_TRACK, -1), 0);
+    struct rocm_place place = {.device = record->pid.number,
+                               .stream = rows_i64_or(rows, STREAM, of_track),
+                               .queue = rocpd_place_of(rocpd, rows, QUEUE, ROCPD_TRACK_QUEUE),
+                               .direction = direction};
+    return rocm_row_of(&rocpd->rows, rocpd->builder, &place, &record->tid, err);
+}
+
 // --- kernels ------------------------------------------------------------------------------------
 
-#define KERNEL_COLUMNS                                                         \
-    ROCPD_COMMON "agent_id queue_id kernel_id group_segment_size grid_size_x " \
-                 "grid_size_y grid_size_z workgroup_size_x workgroup_size_y "  \
+#define KERNEL_COLUMNS                                                        \
+    WORK_COLUMNS "agent_id kernel_id group_segment_size grid_size_x "         \
+                 "grid_size_y grid_size_z workgroup_size_x workgroup_size_y " \
                  "workgroup_size_z"
-enum { AGENT = ROCPD_FIRST, QUEUE, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
+enum { AGENT = WORK_FIRST, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
 
 static void take_shape(const struct rows *rows, struct launch_shape *shape)
 {
@@ -202,17 +220,17 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
     const struct rocm_agent *agent =
         rocm_agents_find(&rocpd->agents, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
     record.pid.number = agent ? agent->device : 0;
-    record.tid.number = rocpd_place_of(rocpd, rows, QUEUE, ROCPD_TRACK_QUEUE);
     take_shape(rows, &record.shape);
-    return rocm_kernel_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
+    return take_place(rocpd, rows, STR(""), &record, err) &&
+           rocm_kernel_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
                               &record.name, err) &&
            trace_builder_add(rocpd->builder, &record, err);
 }
 
 // --- copies -------------------------------------------------------------------------------------
 
-#define COPY_COLUMNS ROCPD_COMMON "queue_id name_id dst_agent_id src_agent_id size stream_id"
-enum { COPY_QUEUE = ROCPD_FIRST, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES, COPY_STREAM };
+#define COPY_COLUMNS WORK_COLUMNS "name_id dst_agent_id src_agent_id size"
+enum { COPY_NAME = WORK_FIRST, COPY_TO, COPY_FROM, COPY_BYTES };
 
 static const struct rocm_agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
 {
@@ -232,17 +250,6 @@ static void report_copy(struct rocpd *rocpd, const struct event_record *record)
     figures_add(figures, record->dur_ns, "copies" IN "%s" IN "ns", name.at);
 }
 
-// Queue 0 is none.
-static bool take_copy_row(struct rocpd *rocpd, const struct rows *rows, struct event_record *record,
-                          struct err *err)
-{
-    struct str direction = strtab_get(trace_builder_strings(rocpd->builder), record->name);
-    int64_t stream = rows_i64_or(rows, COPY_STREAM, 0);
-    record->tid.number = rocpd_place_of(rocpd, rows, COPY_QUEUE, ROCPD_TRACK_QUEUE);
-    return record->tid.number ||
-           rocm_copy_row(rocpd->builder, direction, stream, &record->tid, err);
-}
-
 // Host-to-host copies are not device work.
 static bool take_copy(void *context, const struct rows *rows, struct err *err)
 {
@@ -258,7 +265,8 @@ static bool take_copy(void *context, const struct rows *rows, struct err *err)
                            &record.name, err))
         return false;
     report_copy(rocpd, &record);
-    return !gpu || (take_copy_row(rocpd, rows, &record, err) &&
+    struct str direction = strtab_get(trace_builder_strings(rocpd->builder), record.name);
+    return !gpu || (take_place(rocpd, rows, direction, &record, err) &&
                     trace_builder_add(rocpd->builder, &record, err));
 }
 

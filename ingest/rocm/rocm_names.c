@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/rocm/rocm_names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 // What rocprof-sys records of the host: functions of the program, ranges, calls of libraries, and
 // the functions of call stacks that it samples, each from one sample to the next.
 static const struct {
@@ -65,28 +62,6 @@ bool rocm_times(struct trace_builder *builder, struct event_record *record, int6
 {
     bool timed = start_ns != 0 || end_ns != 0 || !event_kind_is_device(record->kind);
     return event_record_times(builder, record, timed ? start_ns : VALUE_ABSENT, end_ns, pos);
-}
-
-static const char *word_of(struct str direction)
-{
-    if (str_ends_with(direction, STR("HOST_TO_DEVICE")))
-        return "HtoD";
-    if (str_ends_with(direction, STR("DEVICE_TO_HOST")))
-        return "DtoH";
-    return str_ends_with(direction, STR("DEVICE_TO_DEVICE")) ? "DtoD" : "other";
-}
-
-bool rocm_copy_row(struct trace_builder *builder, struct str direction, int64_t stream,
-                   struct label *row, struct err *err)
-{
-    char text[64];
-    const char *word = word_of(direction);
-    if (stream > 0)
-        snprintf(text, sizeof text, "copies %s of stream %" PRId64, word, stream);
-    else
-        snprintf(text, sizeof text, "copies %s", word);
-    *row = (struct label){0};
-    return trace_builder_text(builder, str_of(text), ERR_NO_POS, &row->text, err);
 }
 
 void rocm_extent(struct launch_shape *shape, unsigned dimension, int64_t items, int64_t per_block)

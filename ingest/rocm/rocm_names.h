@@ -24,11 +24,6 @@ MUST_CHECK bool rocm_kernel_intern(struct text_table *texts, struct trace_builde
 bool rocm_times(struct trace_builder *builder, struct event_record *record, int64_t start_ns,
                 int64_t end_ns, uint64_t pos);
 
-// The row of a copy whose queue is not recorded. Copies of several streams, or in several
-// directions, run beside one another. stream: 0 or less if it is not known.
-MUST_CHECK bool rocm_copy_row(struct trace_builder *builder, struct str direction, int64_t stream,
-                              struct label *row, struct err *err);
-
 // Sets one dimension of a launch. AMD counts a grid in work items, CUDA in blocks.
 void rocm_extent(struct launch_shape *shape, unsigned dimension, int64_t items, int64_t per_block);
 

@@ -4,6 +4,7 @@
 #define INGEST_ROCPD_H
 
 #include "ingest/rocm/rocm_agents.h"
+#include "ingest/rocm/rocm_rows.h"
 #include "ingest/rocm/rocpd_events.h"
 #include "ingest/source/format.h"
 #include "ingest/sqlite/table_reader.h"
@@ -19,8 +20,10 @@ struct rocpd {
     struct text_table strings, symbols, categories;
     struct text_table notes; // what markers say, by their events
     struct rocpd_events events;
-    struct id_table times;  // layout 4: the time
-    struct id_table tracks; // layout 4: thread, agent, queue
+    struct id_table times;   // layout 4: the time
+    struct id_table tracks;  // layout 4: thread, agent, queue
+    struct id_table streams; // layout 4: by the track
+    struct rocm_rows rows;
     struct rocm_agents agents;
 };
 

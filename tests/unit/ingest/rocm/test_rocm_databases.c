@@ -128,17 +128,35 @@ static void marks_are_ranges_without_a_duration(void **state)
 }
 
 // rocprofv3 records no queue of a copy.
-static void copies_have_a_row_by_direction_and_stream(void **state)
+#define COPIES_WITHOUT_QUEUE                           \
+    ROCPD_3("")                                        \
+    RECORDS_3("")                                      \
+    "ALTER TABLE rocpd_memory_copy ADD stream_id INT;" \
+    "UPDATE rocpd_memory_copy SET queue_id = NULL;"
+
+static void copies_are_on_the_stream_of_their_kernels(void **state)
 {
     (void)state;
     struct foreign_file file = {0};
-    foreign_open(&file, ROCPD_3("") RECORDS_3("") "UPDATE rocpd_memory_copy SET queue_id = NULL;"
-                                                  "ALTER TABLE rocpd_memory_copy ADD stream_id INT;"
-                                                  "UPDATE rocpd_memory_copy SET stream_id = 2;");
+    foreign_open(&file, COPIES_WITHOUT_QUEUE "ALTER TABLE rocpd_kernel_dispatch ADD stream_id INT;"
+                                             "UPDATE rocpd_kernel_dispatch SET stream_id = 2;"
+                                             "UPDATE rocpd_memory_copy SET stream_id = 2;");
     const struct trace *trace = file.traces[0];
     const struct track *track = track_of(trace, foreign_event(trace, EVENT_MEMCPY));
+    assert_ptr_equal(track, track_of(trace, foreign_event(trace, EVENT_KERNEL)));
     assert_int_equal(track->pid.number, 2);
-    assert_string_equal(trace_text(trace, track->tid.text).at, "copies HtoD of stream 2");
+    assert_int_equal(track->tid.number, 2);
+    foreign_close(&file);
+}
+
+static void copies_without_a_stream_have_a_row_by_direction(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, COPIES_WITHOUT_QUEUE);
+    const struct trace *trace = file.traces[0];
+    const struct track *track = track_of(trace, foreign_event(trace, EVENT_MEMCPY));
+    assert_string_equal(trace_text(trace, track->tid.text).at, "copies HtoD");
     foreign_close(&file);
 }
 
@@ -285,8 +303,9 @@ static void layout_4_has_them_in_tables_of_their_own(void **state)
                    "300), "
                    "(5, 1000), (6, 1200), (7, 900), (8, 9000);"
                    "CREATE TABLE rocpd_track_a1 (id INTEGER PRIMARY KEY, tid INT, agent_id INT, "
-                   "queue_id INT);"
-                   "INSERT INTO rocpd_track_a1 VALUES (1, NULL, 4, 3), (2, 55, NULL, NULL);"
+                   "queue_id INT, stream_id INT);"
+                   "INSERT INTO rocpd_track_a1 VALUES (1, NULL, 4, 8, 3), "
+                   "(2, 55, NULL, NULL, NULL);"
                    "CREATE TABLE rocpd_kernel_dispatch_a1 (id INTEGER PRIMARY KEY, track_id INT, "
                    "kernel_id "
                    "INT, start_id INT, end_id INT, workgroup_size_x INT, workgroup_size_y INT, "
@@ -661,7 +680,8 @@ int main(void)
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
         cmocka_unit_test(agents_say_how_many_compute_units_they_have),
         cmocka_unit_test(marks_are_ranges_without_a_duration),
-        cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
+        cmocka_unit_test(copies_are_on_the_stream_of_their_kernels),
+        cmocka_unit_test(copies_without_a_stream_have_a_row_by_direction),
         cmocka_unit_test(what_the_driver_did_is_no_call_of_hip),
         cmocka_unit_test(functions_of_the_program_are_no_calls_of_hip),
         cmocka_unit_test(samples_and_calls_of_libraries_are_no_calls_of_hip),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -80,7 +81,7 @@ static void a_kernel_has_its_name_device_and_shape(void **state)
     assert_int_equal(shape->block[0], 64);
     assert_int_equal(shape->shared_bytes, 512);
     assert_int_equal(trace->tracks[0].pid.number, 3);
-    assert_int_equal(trace->tracks[0].tid.number, 2);
+    assert_int_equal(trace->tracks[0].tid.number, 77);
     assert_int_equal(trace->device_count, 1);
     assert_int_equal(trace->devices[0].multiprocessors, 304);
     assert_true(str_equal(trace_text(trace, trace->devices[0].name), STR("AMD Instinct MI300X")));
@@ -120,20 +121,57 @@ static void calls_markers_and_copies_have_their_texts(void **state)
     "{\"kind\":1,\"operation\":1,\"start_timestamp\":" start ",\"end_timestamp\":" end \
     ",\"dst_agent_id\":{\"handle\":" to "},\"src_agent_id\":{\"handle\":" from "},\"bytes\":4096"
 
-// They may overlap, which events of a row do not.
-static void copies_have_a_row_by_direction_and_stream(void **state)
+#define OF_STREAM(stream) ",\"stream_id\":{\"handle\":" stream "}}"
+#define ON(queue, stream, start)                                                       \
+    "{\"start_timestamp\":" start ",\"end_timestamp\":" start                          \
+    "5,\"dispatch_info\":{\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":" queue \
+    "}}" OF_STREAM(stream)
+
+static void assert_rows(const char *records, const char *const *rows, uint32_t count)
+{
+    char file[8192];
+    snprintf(file, sizeof file, FILE_OF(PROCESS("40", "%s")), records);
+    struct trace *trace = read_good(str_of(file));
+    assert_int_equal(trace->track_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct label *row = &trace->tracks[i].tid;
+        char number[32];
+        snprintf(number, sizeof number, "%lld", (long long)row->number);
+        assert_string_equal(row->text ? trace_text(trace, row->text).at : number, rows[i]);
+    }
+    trace_free(trace);
+}
+
+// Whatever queues it takes.
+static void work_of_a_stream_is_one_row(void **state)
 {
     (void)state;
-    struct trace *trace = read_good(STR(FILE_OF(PROCESS(
-        "40", "\"memory_copy\":[" COPY("9", "7", "30", "60") ",\"stream_id\":{\"handle\":3}}," COPY(
-                  "9", "7", "40", "50") ",\"stream_id\":{\"handle\":4}}," COPY("9", "7", "70",
-                                                                               "80") "}]"))));
-    static const char *const rows[] = {"copies HtoD of stream 3", "copies HtoD of stream 4",
-                                       "copies HtoD"};
-    assert_int_equal(trace->track_count, 3);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_true(str_equal(trace_text(trace, trace->tracks[i].tid.text), str_of(rows[i])));
-    trace_free(trace);
+    static const char *const rows[] = {"3", "4"};
+    assert_rows("\"kernel_dispatch\":[" ON("1", "3", "100") "," ON("2", "3", "200") "," ON(
+                    "1", "4", "300") "],\"memory_copy\":[" COPY("9", "7", "30", "60")
+                    OF_STREAM("3") "," COPY("9", "7", "40", "50") OF_STREAM("4") "]",
+                rows, 2);
+}
+
+static void copies_on_the_default_stream_follow_its_kernels(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"queue 2", "1"};
+    assert_rows("\"kernel_dispatch\":[" ON("2", "0", "100") "," ON(
+                    "1", "1", "200") "],\"memory_copy\":[" COPY("9", "7", "30", "60")
+                    OF_STREAM("0") "]",
+                rows, 2);
+}
+
+// They may overlap, which events of a row do not.
+static void copies_of_an_unknown_stream_have_a_row_by_direction(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"queue 2", "queue 1", "copies HtoD"};
+    assert_rows("\"kernel_dispatch\":[" ON("2", "0", "100") "," ON(
+                    "1", "0", "200") "],\"memory_copy\":[" COPY("9", "7", "30", "60")
+                    OF_STREAM("0") "," COPY("9", "7", "70", "80") "}]",
+                rows, 3);
 }
 
 #define COUNT(counter, value) "{\"counter_id\":{\"handle\":" counter "},\"value\":" value "}"
@@ -355,7 +393,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_after_the_records_are_refused),
         cmocka_unit_test(a_kernel_has_its_name_device_and_shape),
-        cmocka_unit_test(copies_have_a_row_by_direction_and_stream),
+        cmocka_unit_test(work_of_a_stream_is_one_row),
+        cmocka_unit_test(copies_on_the_default_stream_follow_its_kernels),
+        cmocka_unit_test(copies_of_an_unknown_stream_have_a_row_by_direction),
         cmocka_unit_test(a_kernel_with_counters_is_one_kernel),
         cmocka_unit_test(counters_without_times_are_counted),
         cmocka_unit_test(allocations_of_gpus_are_read),
