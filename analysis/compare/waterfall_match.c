@@ -2,11 +2,12 @@
 // The matching ladder: within a bar and category by operator, shapes and module, then by kernel,
 // then only by category.
 #include "analysis/compare/waterfall_tree.h"
+#include "analysis/kernel_names/kernel_decoded.h"
 
 #include <stdlib.h>
 
 // Kinds of keys: what the leaves of a row have in common.
-enum key_kind { KEY_NONE, KEY_OP, KEY_SHAPE, KEY_KERNEL, KEY_REST };
+enum key_kind { KEY_NONE, KEY_OP, KEY_SHAPE, KEY_KERNEL, KEY_COPY, KEY_REST };
 
 static uint64_t key_of(enum key_kind kind, uint32_t id)
 {
@@ -38,7 +39,7 @@ static int compare_kernels(const void *a, const void *b)
 {
     const struct leaf *x = *(struct leaf *const *)a, *y = *(struct leaf *const *)b;
     int order = compare_groups(x, y);
-    order = order ? order : order_of(x->kernel, y->kernel);
+    order = order ? order : order_of(x->kernel_key, y->kernel_key);
     return order ? order : compare_names(a, b);
 }
 
@@ -82,7 +83,7 @@ static bool same_module(const struct leaf *x, const struct leaf *y)
 
 static bool same_kernel(const struct leaf *x, const struct leaf *y)
 {
-    return same_group(x, y) && x->kernel == y->kernel;
+    return same_group(x, y) && x->kernel_key == y->kernel_key;
 }
 
 // Takes equal leaves from the start of `rest`; false if nothing is left.
@@ -155,11 +156,20 @@ static void match_shapes(struct span op)
 
 // --- without an operator in common --------------------------------------------------------------
 
+// Every profiler names copies in its own way: "Memcpy HtoD (Pinned -> Device)", "CopyHostToDevice".
+static uint64_t kernel_key_of(const struct fall *fall, const struct leaf *leaf)
+{
+    struct kernel_decoded decoded;
+    kernel_decode(strtab_get(&fall->texts, leaf->kernel), &decoded);
+    bool copy = decoded.op >= OP_memcpy_h2d && decoded.op <= OP_memcpy_h2h;
+    return copy ? key_of(KEY_COPY, decoded.op) : key_of(KEY_KERNEL, leaf->kernel);
+}
+
 static void join_kernel(struct span kernel)
 {
     for (size_t i = 0; i < kernel.count; i++) {
         kernel.at[i]->rung = RUNG_KERNEL;
-        kernel.at[i]->op_key = key_of(KEY_KERNEL, kernel.at[i]->kernel);
+        kernel.at[i]->op_key = kernel.at[i]->kernel_key;
         kernel.at[i]->shape_key = key_of(KEY_NONE, 0);
     }
 }
@@ -200,9 +210,11 @@ static void match_group(struct span group)
     }
 }
 
-static void match_rests(struct span leaves)
+static void match_rests(const struct fall *fall, struct span leaves)
 {
     struct span group;
+    for (size_t i = 0; i < leaves.count; i++)
+        leaves.at[i]->kernel_key = kernel_key_of(fall, leaves.at[i]);
     qsort(leaves.at, leaves.count, sizeof *leaves.at, compare_kernels);
     while (take(&leaves, same_group, &group))
         match_group(group);
@@ -231,7 +243,7 @@ bool waterfall_match(struct fall *fall, struct err *err)
         memmove(fall->order + left, op.at, op.count * sizeof *op.at);
         left += op.count;
     }
-    match_rests((struct span){fall->order, left});
+    match_rests(fall, (struct span){fall->order, left});
     fill_order(fall);
     qsort(fall->order, count, sizeof *fall->order, compare_keys);
     return true;

@@ -17,6 +17,7 @@ struct leaf {
     int64_t ns[SIDES], calls[SIDES];
     bool has[SIDES];
     enum rung rung;
+    uint64_t kernel_key;        // equal where it is the same kernel, or a copy in one direction
     uint64_t op_key, shape_key; // leaves with equal keys are in one row of that level
     uint32_t node;              // on the level of kernels
 };

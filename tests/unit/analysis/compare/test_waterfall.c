@@ -72,6 +72,33 @@ static void kernels_without_an_operator_match_those_with_one_by_name(void **stat
     one_part_each(&eager, &graph, "kernel", "matched_kernel_share");
 }
 
+// As profilers name them.
+static void copies_match_by_direction(void **state)
+{
+    (void)state;
+    static const char *const to_device[] = {"MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice",
+                                            "Memcpy HtoD (Host -> Device)",
+                                            "[CUDA memcpy Host-to-Device]"};
+    const char *bar = "exposed_memory", *category = "memory";
+    for (size_t i = 0; i < sizeof to_device / sizeof *to_device; i++) {
+        struct bench bench;
+        const struct hand_part base[] = {
+            {bar, category, NULL, NULL, NULL, "MEMORY_COPY_HOST_TO_DEVICE", 1, 200},
+            {bar, category, NULL, NULL, NULL, "MEMORY_COPY_DEVICE_TO_HOST", 1, 30},
+            {0}};
+        const struct hand_part cand[] = {
+            {bar, category, NULL, NULL, NULL, "CopyDeviceToHost", 1, 30},
+            {bar, category, NULL, NULL, NULL, to_device[i], 1, 400},
+            {0}};
+        compare_parts(&bench, base, 1, cand, 1);
+        assert_true(bench_f64(&bench, "compare_summary", 0, "matched_kernel_share") == 1.0);
+        size_t op = bench_find(&bench, "op", "cand_kernel", to_device[i]);
+        assert_int_equal(bench_i64(&bench, FALL, op, "base_ns"), 200);
+        assert_int_equal(bench_i64(&bench, FALL, op, "cand_ns"), 400);
+        bench_end(&bench);
+    }
+}
+
 static void shares_of_all_rungs_sum_to_one(void **state)
 {
     (void)state;
@@ -556,6 +583,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rung_of_the_ladder_takes_what_the_ones_above_leave),
         cmocka_unit_test(kernels_without_an_operator_match_those_with_one_by_name),
+        cmocka_unit_test(copies_match_by_direction),
         cmocka_unit_test(shares_of_all_rungs_sum_to_one),
         cmocka_unit_test(shapes_that_only_one_side_has_are_joined_when_both_have_some),
         cmocka_unit_test(kernels_of_a_shape_pair_by_name_then_by_time),
