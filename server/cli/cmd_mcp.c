@@ -2,13 +2,14 @@
 // stepscope mcp: the Model Context Protocol over standard input and output, for files or a service.
 #include "server/cli/cmd.h"
 
-#include "server/cli/file_sides.h"
+#include "server/cli/folder_files.h"
 #include "server/cli/hub_bridge.h"
 #include "server/cli/line_reader.h"
 #include "server/cli/local_hub.h"
 #include "server/cli/options.h"
 #include "server/mcp/mcp.h"
 #include "server/mcp/mcp_message.h"
+#include "server/store/rank_name.h"
 
 #include "ingest/base/fd_io.h"
 
@@ -115,14 +116,28 @@ static bool exists(const char *path)
     return stat(path, &info) == 0;
 }
 
+// If some names give a rank, the others are something else, such as a configuration.
+static void keep_ranks(struct folder_files *files, size_t folder_len)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < files->count; i++)
+        if (rank_name_of(str_of(files->at[i] + folder_len)).rank >= 0)
+            files->at[kept++] = files->at[i];
+    files->count = kept ? kept : files->count;
+}
+
 static bool add_files(struct local_hub *hub, const char *run, const char *operand,
                       struct arena *arena, struct err *err)
 {
-    struct file_paths paths = {.arena = arena};
+    struct folder_files files;
     if (!exists(operand))
         return err_set(err, ERR_NOT_FOUND, "%s: found no such file", operand);
-    return file_side_paths(operand, &paths, err) &&
-           local_hub_add(hub, run, paths.at, paths.count, err);
+    if (!folder_files_is_folder(operand))
+        return local_hub_add(hub, run, &operand, 1, err);
+    if (!folder_files_list(operand, arena, &files, err))
+        return err_wrap(err, "%s", operand);
+    keep_ranks(&files, strlen(operand));
+    return local_hub_add(hub, run, files.at, files.count, err);
 }
 
 // Files joined by commas, unless a file has such a name.

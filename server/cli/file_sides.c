@@ -1,100 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files of each run of a side and reads them, one run after another.
+// Reads the files of each run of a side, one run after another.
 #include "server/cli/file_sides.h"
 
 #include "analysis/compare/compare_read.h"
 #include "analysis/report/tables.h"
-#include "ingest/base/orders.h"
-#include "server/cli/folder_files.h"
 #include "server/compare/contributors.h"
-#include "server/store/rank_name.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-enum { MAX_FILES = 65536 };
-
-// --- the files of a run -------------------------------------------------------------------------
-
-static bool add_path(struct file_paths *paths, const char *path, struct err *err)
-{
-    if (paths->count == MAX_FILES)
-        return err_set(err, ERR_LIMIT, "found more than %d files in a folder", MAX_FILES);
-    paths->at[paths->count++] = path;
-    return true;
-}
-
-// Calls take with each entry of a folder that is not hidden.
-typedef bool take_entry(const char *path, const char *name, struct file_paths *paths,
-                        struct err *err);
-
-static bool each_entry(const char *folder, take_entry *take, struct file_paths *paths,
-                       struct err *err)
-{
-    DIR *dir = opendir(folder);
-    bool ok = dir || err_set_errno(err, "opening %s", folder);
-    for (struct dirent *entry; ok && (entry = readdir(dir));) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *path = arena_printf(paths->arena, err, "%s/%s", folder, entry->d_name);
-        ok = path && take(path, entry->d_name, paths, err);
-    }
-    if (dir)
-        closedir(dir);
-    return ok;
-}
-
-static bool take_file(const char *path, const char *name, struct file_paths *paths, struct err *err)
-{
-    return folder_files_is_folder(path) || !format_has_ending(1u << FORMAT_TRACE, str_of(name)) ||
-           add_path(paths, path, err);
-}
-
-// A job may have a folder per rank; deeper folders belong to something else.
-static bool take_any(const char *path, const char *name, struct file_paths *paths, struct err *err)
-{
-    return folder_files_is_folder(path) ? each_entry(path, take_file, paths, err)
-                                        : take_file(path, name, paths, err);
-}
-
-// If some names give a rank, the others are something else, such as a configuration.
-static void keep_ranks(struct file_paths *paths, size_t folder_len)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < paths->count; i++)
-        if (rank_name_of(str_of(paths->at[i] + folder_len)).rank >= 0) {
-            const char *path = paths->at[i];
-            paths->at[i] = paths->at[kept];
-            paths->at[kept++] = path;
-        }
-    paths->count = kept ? kept : paths->count;
-}
-
-static bool list_folder(const char *folder, struct file_paths *paths, struct err *err)
-{
-    if (!each_entry(folder, take_any, paths, err))
-        return false;
-    keep_ranks(paths, strlen(folder));
-    char endings[FORMAT_ENDINGS_BYTES];
-    format_endings(1u << FORMAT_TRACE, endings);
-    if (paths->count == 0)
-        return err_set(err, ERR_NOT_FOUND, "%s: found no %s in it", folder, endings);
-    qsort(paths->at, paths->count, sizeof *paths->at, order_texts);
-    return true;
-}
-
-bool file_side_paths(const char *operand, struct file_paths *paths, struct err *err)
-{
-    paths->at = arena_array(paths->arena, MAX_FILES, sizeof *paths->at, err);
-    if (!paths->at)
-        return false;
-    return folder_files_is_folder(operand) ? list_folder(operand, paths, err)
-                                           : add_path(paths, operand, err);
-}
-
-// --- reading ------------------------------------------------------------------------------------
 
 static size_t index_of_rank(const struct rank_files *files, int64_t rank)
 {
@@ -105,9 +19,9 @@ static size_t index_of_rank(const struct rank_files *files, int64_t rank)
 }
 
 static bool read_run(struct file_run *run, const struct file_side_options *options,
-                     int64_t base_rank, const struct file_paths *paths, struct err *err)
+                     int64_t base_rank, struct err *err)
 {
-    if (!rank_files_read(&run->files, paths->at, paths->count, &options->reading, err))
+    if (!rank_files_read(&run->files, &run->name, 1, &options->reading, err))
         return false;
     if (run->files.unread.code != ERR_NONE) {
         *err = run->files.unread; // already reported: the message is empty
@@ -171,9 +85,8 @@ static void leave_copy_out(struct file_side *side)
 }
 
 static bool add_run(struct file_side *side, const char *operand,
-                    const struct file_side_options *options, struct arena *arena, struct err *err)
+                    const struct file_side_options *options, struct err *err)
 {
-    struct file_paths paths = {.arena = arena};
     if (side->count == COMPARE_MAX_RUNS)
         return err_set(err, ERR_USAGE, "found more than %d runs of a side", COMPARE_MAX_RUNS);
     if (!check_new(side, operand, err))
@@ -184,7 +97,7 @@ static bool add_run(struct file_side *side, const char *operand,
     int64_t base_rank = options->base_rank;
     if (base_rank < 0 && side->count > 1)
         base_rank = side->runs[0].which.number;
-    if (!file_side_paths(operand, &paths, err) || !read_run(run, options, base_rank, &paths, err))
+    if (!read_run(run, options, base_rank, err))
         return false;
     leave_copy_out(side);
     return true;
@@ -201,12 +114,12 @@ static bool add_operand(struct file_side *side, const char *operand,
                         struct err *err)
 {
     if (exists(operand))
-        return add_run(side, operand, options, arena, err);
+        return add_run(side, operand, options, err);
     for (const char *rest = operand; rest;) {
         const char *comma = strchr(rest, ',');
         struct str piece = {rest, comma ? (size_t)(comma - rest) : strlen(rest)};
         const char *name = arena_strdup(arena, piece, err);
-        if (!name || !add_run(side, name, options, arena, err))
+        if (!name || !add_run(side, name, options, err))
             return false;
         rest = comma ? comma + 1 : NULL;
     }

@@ -7,16 +7,6 @@
 #include "analysis/compare/compare.h"
 #include "server/cli/rank_files.h"
 
-// The trace files of one run.
-struct file_paths {
-    const char **at;
-    size_t count;
-    struct arena *arena; // set by the caller
-};
-
-// A file or an archive itself, or the trace files of a folder, as file_side_read says.
-MUST_CHECK bool file_side_paths(const char *operand, struct file_paths *paths, struct err *err);
-
 // One run that was read: what a comparison needs of it.
 struct file_run {
     const char *name; // as given
@@ -41,12 +31,10 @@ struct file_side_options {
 };
 
 // Reads an operand: a trace file, an archive of traces, a folder, or several of these joined by
-// commas, which are repeats (an operand that exists as a file is not split). The ranks of a folder
-// are its files named .json, .json.gz or .json.zst, at any depth; if some names give a rank, files
-// whose names do not are skipped. Tables of a run's other ranks are freed before the next run is
-// read. A repeat whose rank was recorded in the same bytes as another's is a copy of it and is left
-// out. Fails with the code of the first file that cannot be read. Call file_side_free even if it
-// fails.
+// commas, which are repeats (an operand that exists as a file is not split). Tables of a run's
+// other ranks are freed before the next run is read. A repeat whose rank was recorded in the same
+// bytes as another's is a copy of it and is left out. Fails with the code of the first file that
+// cannot be read. Call file_side_free even if it fails.
 MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                const struct file_side_options *options, struct arena *arena,
                                struct err *err);
