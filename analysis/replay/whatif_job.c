@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/replay/whatif_job.h"
 
+#include "analysis/report/tables.h"
 #include "ingest/base/figures.h"
 #include "ingest/trace/trace.h"
 
@@ -34,13 +35,13 @@ bool whatif_job_add(struct whatif_job *job, const struct whatif_source *source,
         trace_free(source->trace);
         return false;
     }
-    *rank = (struct whatif_rank){.name = source->name, .trace = source->trace};
+    *rank =
+        (struct whatif_rank){.name = source->name, .number = source->rank, .trace = source->trace};
     arena_init(&rank->arena, source->trace->budget);
     arena_init(&rank->edges, source->trace->budget);
     job->ranks[job->count++] = rank;
     if (!facts_make(source->trace, options, &rank->arena, &rank->facts, err))
         return false;
-    rank->number = source->rank == TRACE_NO_RANK ? rank->facts.identity.rank : source->rank;
     return whatif_open(&rank->facts, &rank->arena, &rank->edges, &rank->whatif, err);
 }
 
@@ -69,6 +70,14 @@ bool whatif_job_sort(struct whatif_job *job, struct err *err)
 }
 
 // --- several ranks ------------------------------------------------------------------------------
+
+const struct table_desc *const whatif_job_tables[] = {&table_comm_ops,
+                                                      &table_comm_calls,
+                                                      &table_summary,
+                                                      &table_steps,
+                                                      &table_process_groups,
+                                                      &table_step_rates,
+                                                      NULL};
 
 bool whatif_job_is_joint(const struct whatif_job *job)
 {

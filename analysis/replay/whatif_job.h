@@ -8,7 +8,7 @@
 // What a rank is read from.
 struct whatif_source {
     struct trace *trace;
-    int64_t rank;     // its number, TRACE_NO_RANK: as recorded
+    int64_t rank;
     const char *name; // for messages
 };
 
@@ -45,7 +45,9 @@ MUST_CHECK bool whatif_job_add(struct whatif_job *job, const struct whatif_sourc
 // Sorts the ranks; if there are several, prepares to join them. ERR_USAGE if two are the same.
 MUST_CHECK bool whatif_job_sort(struct whatif_job *job, struct err *err);
 
-// Whether it needs the ranks' tables: then add those of each rank in order, and join.
+// Whether it needs the ranks' tables, those of whatif_job_tables (NULL-terminated): then add those
+// of each rank in order, and join.
+extern const struct table_desc *const whatif_job_tables[];
 bool whatif_job_is_joint(const struct whatif_job *job);
 MUST_CHECK bool whatif_job_add_tables(struct whatif_job *job, uint32_t rank,
                                       const struct report *report, struct err *err);

@@ -276,19 +276,13 @@ static struct trace *load_trace(const struct asking *asking, const struct rank_t
 static bool add_tables(const struct asking *asking, struct whatif_job *job, uint32_t rank,
                        struct budget *budget, struct err *err)
 {
-    static const struct table_desc *const wanted[] = {&table_comm_ops,
-                                                      &table_comm_calls,
-                                                      &table_summary,
-                                                      &table_steps,
-                                                      &table_process_groups,
-                                                      &table_step_rates,
-                                                      NULL};
     struct arena arena;
     arena_init(&arena, budget);
     struct report report = {.arena = &arena};
-    bool ok = store_load_trace_tables(asking->request->services->intake->store,
-                                      asking->ranks[rank].trace_id, wanted, &report, err) &&
-              whatif_job_add_tables(job, rank, &report, err);
+    bool ok =
+        store_load_trace_tables(asking->request->services->intake->store,
+                                asking->ranks[rank].trace_id, whatif_job_tables, &report, err) &&
+        whatif_job_add_tables(job, rank, &report, err);
     arena_free(&arena);
     return ok;
 }

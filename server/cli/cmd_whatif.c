@@ -2,13 +2,12 @@
 // stepscope whatif: replays trace files with changes and says how long their steps would take.
 #include "server/cli/cmd.h"
 
-#include "analysis/analysis.h"
 #include "analysis/replay/whatif_job.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 #include "ingest/base/buf.h"
-#include "ingest/ingest.h"
 #include "server/cli/options.h"
+#include "server/cli/rank_files.h"
 #include "server/cli/shown.h"
 
 #include <stddef.h>
@@ -48,7 +47,8 @@ static void show_help(void)
     char summary[1600];
     snprintf(
         summary, sizeof summary,
-        "Replays the traces of a job's ranks as a graph of what waited for what, and says how long "
+        "Replays the traces of a job's ranks, given as files, folders or archives, as a graph of "
+        "what waited for what, and says how long "
         "their steady steps would take after changes. Each answer has an interval: what 90 of "
         "100 further steps take, widened by the error of the unchanged replay. There is no answer "
         "where that error exceeds 3 %% of the step. A change is %s. Exit status 0 when all were "
@@ -91,11 +91,8 @@ static bool ask_all(struct questions *questions, struct asked_of of, struct err 
     return true;
 }
 
-static bool ask(const char *change, struct asked_of of, struct questions *questions,
-                struct err *err)
+static bool ask(const char *change, bool pair, struct questions *questions, struct err *err)
 {
-    if (!change)
-        return ask_all(questions, of, err);
     struct question *question = &questions->at[questions->count++];
     question->text = str_of(change);
     for (const char *at = change; *at;) {
@@ -104,7 +101,7 @@ static bool ask(const char *change, struct asked_of of, struct questions *questi
             return false;
         at += length + (at[length] == ';');
     }
-    if (!of.pair && change_needs_counterpart(&question->list))
+    if (!pair && change_needs_counterpart(&question->list))
         return err_set(err, ERR_USAGE,
                        "counterpart:WHAT takes the times of another run, expected "
                        "--counterpart FILE");
@@ -249,6 +246,7 @@ static void put_answer(struct buf *out, const struct question *question,
 
 // The traces that were named, and what is asked of all of them.
 struct opened_job {
+    struct rank_files files, others; // others: of the other run
     struct whatif_job job;
     struct budget budget, other_budget;
     struct arena arena; // of the answers
@@ -258,15 +256,46 @@ struct opened_job {
     struct job_path path; // of its steps
 };
 
-static bool open_trace(struct opened_job *opened, const char *path, struct err *err)
+// Two recordings of one rank are no job.
+static bool check_ranks(const struct rank_files *files, struct err *err)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->at[i].says >= 0 && files->at[i].rank != files->at[i].says)
+            return err_set(err, ERR_USAGE, "%s: expected traces of different ranks of one job",
+                           files->at[i].path);
+    return true;
+}
+
+static bool read_files(struct opened_job *opened, struct rank_files *files,
+                       const char *const *paths, size_t count, struct err *err)
+{
+    struct cores cores;
+    struct progress progress = {.cores = &cores};
+    struct rank_files_options how = {.command = options.command,
+                                     .analysis = opened->options,
+                                     .job_memory_bytes = opened->budget.limit,
+                                     .progress = &progress,
+                                     .keeps = files == &opened->files};
+    rank_files_share_cores(&cores, 0);
+    how.analysis.cores = &cores;
+    if (!rank_files_read(files, paths, count, &how, err))
+        return false;
+    if (files->unread.code != ERR_NONE)
+        *err = files->unread; // already reported: the message is empty
+    return files->unread.code == ERR_NONE && check_ranks(files, err);
+}
+
+static bool add_rank(struct opened_job *opened, size_t index, struct err *err)
 {
     struct budget *budget = arena_alloc(&opened->arena, sizeof *budget, err); // one for each file
     if (!budget)
         return false;
     *budget = (struct budget){.limit = opened->budget.limit};
-    struct whatif_source source = {ingest_file(path, budget, NULL, err), TRACE_NO_RANK, path};
+    const struct rank_file *file = &opened->files.at[index];
+    struct whatif_source source = {rank_files_trace(&opened->files, index, budget, err), file->rank,
+                                   file->path};
     return (source.trace && whatif_job_add(&opened->job, &source, &opened->options, err)) ||
-           err_wrap(err, "%s", path);
+           err_wrap(err, "%s", file->path);
 }
 
 static void close_job(struct opened_job *opened)
@@ -274,15 +303,16 @@ static void close_job(struct opened_job *opened)
     whatif_job_close(&opened->job);
     arena_free(&opened->arena);
     arena_free(&opened->other);
+    rank_files_free(&opened->files);
+    rank_files_free(&opened->others);
 }
 
 static bool add_tables(struct opened_job *opened, uint32_t rank, struct err *err)
 {
-    const struct trace *trace = opened->job.ranks[rank]->trace;
     struct arena arena;
-    arena_init(&arena, trace->budget);
+    arena_init(&arena, opened->job.ranks[rank]->trace->budget);
     struct report report = {.arena = &arena};
-    bool ok = analyze_trace(trace, &opened->options, &report, err) &&
+    bool ok = rank_files_load(&opened->files, rank, whatif_job_tables, &report, err) &&
               whatif_job_add_tables(&opened->job, rank, &report, err);
     arena_free(&arena);
     return ok;
@@ -300,8 +330,7 @@ static bool join(struct opened_job *opened, struct err *err)
     return whatif_job_join(&opened->job, err);
 }
 
-static bool open_job(struct opened_job *opened, const struct option_args *args,
-                     const struct whatif_options *chosen, struct err *err)
+static void begin_job(struct opened_job *opened, const struct whatif_options *chosen)
 {
     *opened =
         (struct opened_job){.budget = {.limit = chosen->job_memory_bytes},
@@ -309,10 +338,16 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
     arena_init(&opened->arena, NULL);
     opened->other_budget.limit = opened->budget.limit;
     arena_init(&opened->other, &opened->other_budget);
-    if (!whatif_job_open(&opened->job, (uint32_t)args->operand_count, &opened->budget, err))
+}
+
+static bool open_job(struct opened_job *opened, const struct option_args *args, struct err *err)
+{
+    if (!read_files(opened, &opened->files, (const char *const *)args->operands,
+                    (size_t)args->operand_count, err) ||
+        !whatif_job_open(&opened->job, (uint32_t)opened->files.count, &opened->budget, err))
         return false;
-    for (int i = 0; i < args->operand_count; i++)
-        if (!open_trace(opened, args->operands[i], err))
+    for (size_t i = 0; i < opened->files.count; i++)
+        if (!add_rank(opened, i, err))
             return false;
     opened->path.ranks =
         arena_array(&opened->arena, opened->job.count, sizeof(struct path_rank), err);
@@ -325,16 +360,17 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
 static bool open_counterpart(struct opened_job *opened, const char *path,
                              struct questions *questions, struct err *err)
 {
+    static const struct table_desc *const wanted[] = {&table_roofline, NULL};
     struct report *report = arena_alloc(&opened->other, sizeof *report, err);
-    struct trace *trace = report ? ingest_file(path, &opened->other_budget, NULL, err) : NULL;
-    if (!trace)
-        return report ? err_wrap(err, "%s", path) : false;
+    if (!report)
+        return false;
     *report = (struct report){.arena = &opened->other};
-    bool ok = analyze_trace(trace, &opened->options, report, err);
-    trace_free(trace);
+    if (!read_files(opened, &opened->others, &path, 1, err) ||
+        !rank_files_load(&opened->others, 0, wanted, report, err))
+        return false;
     for (uint32_t q = 0; q < questions->count; q++)
         questions->at[q].list.counterpart = report_find(report, table_roofline.name);
-    return ok || err_wrap(err, "%s", path);
+    return true;
 }
 
 // --- answers ------------------------------------------------------------------------------------
@@ -422,8 +458,11 @@ static bool replay_files(const struct option_args *args, const struct whatif_opt
                          struct questions *questions, struct err *err)
 {
     struct opened_job opened;
+    begin_job(&opened, chosen);
     bool ok =
-        open_job(&opened, args, chosen, err) &&
+        open_job(&opened, args, err) &&
+        (chosen->change ||
+         ask_all(questions, (struct asked_of){opened.job.count > 1, chosen->counterpart}, err)) &&
         (!chosen->counterpart || open_counterpart(&opened, chosen->counterpart, questions, err)) &&
         answer_all(&opened, questions, strcmp(chosen->format, "json") == 0, err);
     close_job(&opened);
@@ -443,6 +482,6 @@ bool cmd_whatif(int argc, char **argv, struct err *err)
     }
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
-    struct asked_of of = {args.operand_count > 1, chosen.counterpart != NULL};
-    return ask(chosen.change, of, &questions, err) && replay_files(&args, &chosen, &questions, err);
+    return (!chosen.change || ask(chosen.change, chosen.counterpart, &questions, err)) &&
+           replay_files(&args, &chosen, &questions, err);
 }

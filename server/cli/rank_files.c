@@ -5,6 +5,7 @@
 #include "analysis/stats/groups.h"
 #include "ingest/file_parts.h"
 #include "ingest/file_sets.h"
+#include "ingest/trace/trace_file.h"
 #include "ingest/trace/trace_file_open.h"
 #include "server/cli/folder_files.h"
 #include "server/cli/rank_ahead.h"
@@ -529,15 +530,27 @@ bool rank_files_read(struct rank_files *files, const char *const *paths, size_t 
            join(files, options->analysis.cores, err);
 }
 
+// -1 if there is none.
+static int kept_fd(const struct rank_file *file, struct err *err)
+{
+    int fd = file->kept >= 0 ? dup(file->kept) : -1;
+    if (fd < 0)
+        err_set(err, ERR_NOT_FOUND, "found no room for the trace of %s in the temporary folder",
+                file->path);
+    return fd;
+}
+
 struct trace_file *rank_files_open(const struct rank_files *files, size_t index, struct err *err)
 {
-    const struct rank_file *file = &files->at[index];
-    int fd = file->kept >= 0 ? dup(file->kept) : -1;
-    if (fd >= 0)
-        return trace_file_open_fd(fd, file->path, err);
-    err_set(err, ERR_NOT_FOUND, "found no room for the trace of %s in the temporary folder",
-            file->path);
-    return NULL;
+    int fd = kept_fd(&files->at[index], err);
+    return fd >= 0 ? trace_file_open_fd(fd, files->at[index].path, err) : NULL;
+}
+
+struct trace *rank_files_trace(const struct rank_files *files, size_t index, struct budget *budget,
+                               struct err *err)
+{
+    int fd = kept_fd(&files->at[index], err);
+    return fd >= 0 ? trace_file_load_fd(fd, files->at[index].path, budget, err) : NULL;
 }
 
 void rank_files_keep_only(struct rank_files *files, size_t index)

@@ -51,6 +51,10 @@ struct trace_file;
 MUST_CHECK struct trace_file *rank_files_open(const struct rank_files *files, size_t index,
                                               struct err *err);
 
+// That trace as a whole, for the caller to free.
+MUST_CHECK struct trace *rank_files_trace(const struct rank_files *files, size_t index,
+                                          struct budget *budget, struct err *err);
+
 // Frees the reports of all ranks but one; SIZE_MAX: of all.
 void rank_files_keep_only(struct rank_files *files, size_t index);
 

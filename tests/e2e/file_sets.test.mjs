@@ -128,6 +128,16 @@ test("the command line joins those of a folder, too", async () => {
   assert.deepEqual([device_events, linked_device_events], [20, 20]);
 });
 
+test("compare and whatif join those of a folder, too", async () => {
+  const { result, tables } = JSON.parse(await run_program(stepscope_bin(),
+    ["compare", "--step", "step", "--format", "json", folder, folder]));
+  assert.equal(result, "pass");
+  assert.ok(tables.compare_summary[0].base_steps > 10, "steps are of the set's markers");
+  const { traces } = JSON.parse(await run_program(stepscope_bin(),
+    ["whatif", "--step", "step", "--change", "host_free", "--format", "json", folder]));
+  assert.deepEqual(traces.map(({ answers }) => answers.length), [1]);
+});
+
 test("the command line joins those of an archive, too", async () => {
   const archive = join(folder, "job.tar.gz");
   await run_shell(`cd ${folder} && tar czf ${archive} *.csv`);

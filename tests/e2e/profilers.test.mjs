@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One job, recorded by several profilers: what all of them can say is equal to the nanosecond.
 import assert from "node:assert/strict";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -118,6 +119,14 @@ describe("rocprofv3", () => {
   test("compares with the PyTorch recording by kernel", async () => {
     const summary = await assert_same_runs(job);
     assert.ok(summary.matched_kernel_share > 0.99, `by kernel: ${summary.matched_kernel_share}`);
+  });
+
+  test("replays files together that only their names say the rank of", async () => {
+    const files = ["rank4.db", "rank7.db"].map((name) => join(temporary("ranks"), name));
+    files.forEach((file) => copyFileSync(job.files[1], file));
+    const { traces } = JSON.parse(await run_program(stepscope_bin(),
+      ["whatif", "--change", "host_free", "--format", "json", ...files]));
+    assert.deepEqual(traces.map(({ rank }) => rank), [4, 7]);
   });
 
   test("gives the same kernels", () => {
