@@ -125,7 +125,8 @@ bool inputs_of_upload(struct db *db, struct upload *upload, struct arena *arena,
 
 // --- adding an archive --------------------------------------------------------------------------
 
-// An archive of the run with the same bytes.
+// An archive of the run with the same bytes. Of files that say something of the run themselves,
+// only one with the same name: several ranks may have written the same, and the name says which.
 struct present {
     struct str id;     // "" none
     bool works;        // it is queued or being unpacked
@@ -139,11 +140,13 @@ static bool find_present(const struct adding *adding, const struct trace_part *p
     struct stmt stmt = sql_begin(adding->db,
                                  "SELECT id, state IN ('queued', 'running'), "
                                  "state = 'failed' AND blob IS NOT NULL, role FROM input "
-                                 "WHERE run_id = ? AND sha256 = ? "
+                                 "WHERE run_id = ? AND sha256 = ? AND (? = 0 OR filename = ?) "
                                  "ORDER BY created_ns DESC, id LIMIT 1",
                                  err);
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_i64(&stmt, evidence_is_in(part->archive));
+    sql_bind_clean(&stmt, part->filename);
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,

@@ -123,6 +123,42 @@ static void the_reason_of_a_failure_goes_when_it_is_read_again(void **state)
     assert_int_equal(input_of(f, job.input_id).reason.len, 0);
 }
 
+// A file that was sent as what it is; returns whether it was there already.
+static bool send(struct fixture *f, char content, const char *filename)
+{
+    char sha256[STORE_SHA256_SIZE];
+    struct trace_part part = part_of(sha256, content, STORE_NO_RANK, filename);
+    part.archive = STR("training-log");
+    struct upload_request request = {
+        .run = named("run"), .parts = &part, .count = 1, .sent_bytes = 100};
+    struct upload upload;
+    assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
+    assert_int_equal(upload.input_count, 1);
+    assert_text(upload.inputs[0].filename, filename);
+    return upload.all_existing;
+}
+
+static void equal_bytes_of_another_name_are_another_file(void **state)
+{
+    struct fixture *f = *state;
+    assert_false(send(f, 'a', "rank5.log"));
+    assert_false(send(f, 'a', "rank6.log"));
+    assert_true(send(f, 'a', "rank5.log"));
+    assert_true(send(f, 'a', "rank6.log"));
+    for (int i = 0; i < 2; i++) {
+        struct job job = claim_archive(f);
+        char sha256[STORE_SHA256_SIZE];
+        struct new_member member = attachment_of(sha256, 'a', "");
+        assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
+    }
+    for (int i = 0; i < 2; i++) {
+        struct job job = claim(f);
+        assert_int_equal(job.kind, JOB_EVIDENCE);
+        assert_true(end_evidence(f, &job, 10));
+        assert_int_equal(count_evidence(f, job.run_id), i + 1);
+    }
+}
+
 static void what_it_unpacks_to_counts_as_sent(void **state)
 {
     struct fixture *f = *state;
@@ -214,6 +250,7 @@ int main(void)
         TEST(a_file_that_no_longer_counts_says_so),
         TEST(the_reason_of_a_cut_file_outlives_its_reading),
         TEST(the_reason_of_a_failure_goes_when_it_is_read_again),
+        TEST(equal_bytes_of_another_name_are_another_file),
         TEST(what_it_unpacks_to_counts_as_sent),
         TEST(restoring_reads_nothing_again),
         TEST(a_file_that_says_nothing_fails_its_run),
