@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Growth of memory: what was allocated in most steps and never freed, by the calls that did.
+// Growth of memory: what was allocated throughout the steps and never freed, by the calls that did.
 #include "analysis/evidence/snapshot_view.h"
 #include "analysis/report/tables.h"
 
 #include <stdlib.h>
 
-enum { FEWEST_STEPS = 3 };
-
-#define MOST_OF 0.6 // of the steps must have grown
+// A call grows if it left something in each third of the steps. A buffer that is replaced or
+// emptied now and then only leaves what it has held since.
+enum { THIRDS = 3, ALL_THIRDS = (1 << THIRDS) - 1, FEWEST_STEPS = THIRDS };
 
 struct steps {
     int64_t *from; // their starts, and the end of the last
@@ -35,7 +35,8 @@ static void find_marks(const struct snapshot_view *view, bool profiler, struct s
     steps->count = count ? count - 1 : 0;
 }
 
-// The first fills caches and the last may still be in use: both are left out.
+// The first fills caches and the last may still be in use: both are left out, and so are those that
+// the ring buffer has lost.
 static bool find_steps(const struct snapshot_view *view, struct steps *steps, struct err *err)
 {
     size_t room = view->snapshot->mark_count + 2;
@@ -45,6 +46,8 @@ static bool find_steps(const struct snapshot_view *view, struct steps *steps, st
     find_marks(view, true, steps);
     if (steps->count == 0)
         find_marks(view, false, steps);
+    for (; steps->count && steps->from[1] <= view->device->first_us; steps->count--)
+        steps->from++;
     steps->from++;
     steps->count = steps->count >= FEWEST_STEPS + 2 ? steps->count - 2 : 0;
     return true;
@@ -99,6 +102,7 @@ static struct left *find_left(const struct snapshot_view *view, size_t *count, s
 struct grown {
     uint32_t stack;
     size_t steps, last;
+    unsigned thirds; // a bit for each that has a step
     int64_t blocks, bytes;
 };
 
@@ -109,6 +113,7 @@ static void add_left(struct grown *grown, const struct steps *steps, const struc
         return;
     grown->steps += grown->blocks == 0 || step != grown->last;
     grown->last = step;
+    grown->thirds |= 1u << (step * THIRDS / steps->count);
     grown->blocks++;
     figures_sum(&grown->bytes, left->size);
 }
@@ -134,11 +139,9 @@ static bool judge(const struct snapshot_view *view, const struct grown *grown,
                   const struct steps *steps, struct snapshot_growing *growing, struct err *err)
 {
     enum { MOST_ROWS = 1000 };
-    bool grows =
-        grown->steps >= FEWEST_STEPS && (double)grown->steps >= MOST_OF * (double)steps->count;
-    if (!grows)
+    if (grown->thirds != ALL_THIRDS)
         return true;
-    growing->per_step += (double)grown->bytes / (double)steps->count;
+    figures_sum(&growing->bytes, grown->bytes);
     return growing->rows++ >= MOST_ROWS || add_row(view, grown, steps, err);
 }
 

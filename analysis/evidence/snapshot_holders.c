@@ -95,10 +95,14 @@ static struct row start_row(const struct moment *moment, const struct cells *cel
     return row;
 }
 
+static const char *category_word(enum snapshot_category category)
+{
+    return category == SNAPSHOT_UNKNOWN ? NULL : snapshot_category_words[category];
+}
+
 static const char *word_of(const struct moment *moment, const struct holder *holder)
 {
-    enum snapshot_category category = snapshot_category_of(moment->view->snapshot, holder->stack);
-    return category == SNAPSHOT_UNKNOWN ? NULL : snapshot_category_words[category];
+    return category_word(snapshot_category_of(moment->view->snapshot, holder->stack));
 }
 
 static bool add_holder(const struct moment *moment, const struct holder *holder, struct err *err)
@@ -155,14 +159,14 @@ static bool add_rows(const struct moment *moment, struct err *err)
 
 static void find_top(const struct moment *moment, struct snapshot_top *top)
 {
-    int64_t sums[SNAPSHOT_CATEGORIES] = {[SNAPSHOT_UNKNOWN] = unexplained(moment)};
+    int64_t sums[SNAPSHOT_CATEGORIES] = {0};
     for (size_t i = 0; i < moment->count; i++)
         figures_sum(&sums[snapshot_category_of(moment->view->snapshot, moment->holders[i].stack)],
                     moment->holders[i].bytes);
-    *top = (struct snapshot_top){"before", sums[SNAPSHOT_UNKNOWN]};
-    for (int i = SNAPSHOT_UNKNOWN + 1; i < SNAPSHOT_CATEGORIES; i++)
+    *top = (struct snapshot_top){"before", unexplained(moment)};
+    for (enum snapshot_category i = SNAPSHOT_UNKNOWN; i < SNAPSHOT_CATEGORIES; i++)
         if (sums[i] > top->bytes)
-            *top = (struct snapshot_top){snapshot_category_words[i], sums[i]};
+            *top = (struct snapshot_top){category_word(i), sums[i]};
 }
 
 static bool last_oom(const struct snapshot_view *view, int64_t *allocated)

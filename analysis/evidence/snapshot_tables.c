@@ -4,6 +4,7 @@
 #include "analysis/evidence/snapshot_view.h"
 #include "analysis/report/tables.h"
 #include "analysis/report/trust.h"
+#include "analysis/stats/leak.h"
 
 void snapshot_row_place(const struct snapshot_view *view, struct row *row)
 {
@@ -64,8 +65,9 @@ static void row_growth(const struct snapshot_growing *growing, struct row *row)
 {
     bool known = growing->steps > 0;
     row_i64_if(row, SNAPSHOTS_GROWTH_STEPS, known, (int64_t)growing->steps);
-    row_f64_if(row, SNAPSHOTS_GROWTH_BYTES, known, growing->per_step);
-    row_bool_if(row, SNAPSHOTS_LEAK, known, growing->rows > 0);
+    row_f64_if(row, SNAPSHOTS_GROWTH_BYTES, known,
+               (double)growing->bytes / (double)(known ? growing->steps : 1));
+    row_bool_if(row, SNAPSHOTS_LEAK, known, growing->bytes > LEAK_BYTES);
 }
 
 // --- over time ----------------------------------------------------------------------------------

@@ -31,10 +31,10 @@ struct snapshot_top {
 MUST_CHECK bool snapshot_holders_add(const struct snapshot_view *view, struct snapshot_top *top,
                                      struct err *err);
 
-// Over how many steps growth was measured, and what it was in each; steps 0: too few.
+// Over how many steps growth was measured, and how much it was in all; steps 0: too few.
 struct snapshot_growing {
     size_t steps, rows;
-    double per_step;
+    int64_t bytes;
 };
 // Adds the rows of snapshot_growth.
 MUST_CHECK bool snapshot_growth_add(const struct snapshot_view *view,

@@ -2,6 +2,8 @@
 // Walks steps and allocations together, then fits a line through the minima.
 #include "analysis/memory/memory_leak.h"
 
+#include "analysis/stats/leak.h"
+
 struct minima {
     int64_t step[THEIL_SEN_MAX_POINTS]; // index of the step, so that skipped steps count
     int64_t bytes[THEIL_SEN_MAX_POINTS];
@@ -58,7 +60,7 @@ bool memory_leak_make(const struct facts *facts, const struct memory_curve *curv
     if (minima.count >= 2)
         leak->growth_bytes = minima.bytes[minima.count - 1] - minima.bytes[0];
     leak->known = leak->line.interval;
-    leak->leaks = leak->known && leak->line.low > 0 && leak->growth_bytes > MEMORY_LEAK_BYTES;
+    leak->leaks = leak->known && leak->line.low > 0 && leak->growth_bytes > LEAK_BYTES;
     if (leak->known)
         leak->note = NULL;
     else if (facts->marked)

@@ -6,8 +6,6 @@
 #include "analysis/memory/memory_curve.h"
 #include "analysis/stats/theil_sen.h"
 
-#define MEMORY_LEAK_BYTES 1000000 // growth up to this is not a leak
-
 // From the minimum of allocated bytes in each steady step. Allocations are host events, so steps
 // last as long as their marks there; on the device a step would start later, after its first
 // allocations.

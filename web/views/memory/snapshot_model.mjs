@@ -58,9 +58,11 @@ export function growth_verdict(row) {
   if (row.growth_steps === null) {
     return { word: "not known", tone: undefined, text: "needs six step marks" };
   }
-  return row.leak
-    ? { word: "yes", tone: "bad", text: `+${bytes(Math.round(row.growth_bytes))} per step` }
-    : { word: "none", tone: undefined, text: `over ${count(row.growth_steps)} steps` };
+  if (row.leak || row.growth_bytes > 0) {
+    const text = `+${bytes(Math.round(row.growth_bytes))} per step`;
+    return row.leak ? { word: "yes", tone: "bad", text } : { word: "little", tone: undefined, text };
+  }
+  return { word: "none", tone: undefined, text: `over ${count(row.growth_steps)} steps` };
 }
 
 /** Why a request failed, in a sentence or two. @param {Record<string, any>} oom */

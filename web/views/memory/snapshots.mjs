@@ -128,7 +128,7 @@ function Growth({ table, row }) {
       === device_key(row) }), [row]);
   if (of_device(table.rows, row).length === 0) return null;
   return html`<${Card} title="Never freed" flush=${true}
-      note="allocated in most steps and still there at the end"
+      note="allocated throughout the steps and still there at the end"
       actions=${html`<${ExportLinks} links=${table.links} />`}>
     <${RankTable} frame=${table.frame} view=${view} /><//>`;
 }

@@ -3,6 +3,7 @@
 #include "analysis/evidence/evidence_report.h"
 #include "analysis/report/tables.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -271,31 +272,109 @@ static void a_profile_does_not_say_what_is_reserved(void **state)
     assert_true(table_cell(table, 0, SNAPSHOT_SERIES_RESERVED_BYTES)->null);
 }
 
-// Six steps: one call leaves 10 bytes in each, another only in the first, as an optimizer's state.
-static void what_most_steps_leave_behind_is_growth(void **state)
+enum { MB = 1000000 };
+
+static void mark_step(struct fixture *f)
+{
+    const struct snapshot_annotation mark = {STR("ProfilerStep#1"), true, 0, f->time_us};
+    assert_true(memory_snapshot_annotation(&f->evidence, &mark, &f->err));
+}
+
+// Six steps: one call leaves 1 MB in each, another only in the first, as an optimizer's state.
+static void what_is_left_behind_throughout_is_growth(void **state)
 {
     struct fixture *f = *state;
     uint32_t kept = calls(f, "log_loss", SNAPSHOT_OTHER);
     uint32_t state_of = calls(f, "step", SNAPSHOT_OPTIMIZER);
     uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
     for (unsigned step = 0; step < 7; step++) {
-        const struct snapshot_annotation mark = {STR("ProfilerStep#1"), true, 0, f->time_us};
-        assert_true(memory_snapshot_annotation(&f->evidence, &mark, &f->err));
-        event(f, ALLOC, 100 + step, 10, kept);
+        mark_step(f);
+        event(f, ALLOC, 100 + step, MB, kept);
         if (step == 0)
             event(f, ALLOC, 500, 1000, state_of);
         event(f, ALLOC, 600, 30, forward);
         event(f, FREE, 600, 30, forward);
     }
-    segment(f, 2000, 1070);
+    segment(f, 8 * MB, 7 * MB + 1000);
     const struct table *table = table_of(f, "snapshots");
     assert_int_equal(table_i64(table, 0, SNAPSHOTS_GROWTH_STEPS, -1), 4);
-    assert_true(table_f64(table, 0, SNAPSHOTS_GROWTH_BYTES, 0) == 10);
+    assert_true(table_f64(table, 0, SNAPSHOTS_GROWTH_BYTES, 0) == MB);
     assert_int_equal(table_cell(table, 0, SNAPSHOTS_LEAK)->i, true);
     table = table_of(f, "snapshot_growth");
     assert_int_equal(table->row_count, 1);
     assert_true(table_is(table, 0, SNAPSHOT_GROWTH_CALLS, STR("log_loss")));
     assert_int_equal(table_i64(table, 0, SNAPSHOT_GROWTH_BLOCKS, -1), 4);
+}
+
+// Steps of which every `every`-th adds a block to a list, which is emptied when it has `most`.
+static void fill_list(struct fixture *f, unsigned steps, unsigned every, unsigned most)
+{
+    uint32_t kept = calls(f, "keep", SNAPSHOT_OTHER);
+    unsigned count = 0;
+    for (unsigned step = 0; step <= steps; step++) {
+        mark_step(f);
+        if (step % every == 0)
+            event(f, ALLOC, 100 + count++, MB, kept);
+        if (count == most)
+            while (count)
+                event(f, FREE, 100 + --count, MB, kept);
+    }
+    segment(f, (int64_t)(steps + 1) * MB, (int64_t)count * MB);
+}
+
+static void assert_leak(struct fixture *f, bool leak, double per_step)
+{
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_cell(table, 0, SNAPSHOTS_LEAK)->i, leak);
+    assert_true(table_f64(table, 0, SNAPSHOTS_GROWTH_BYTES, -1) == per_step);
+}
+
+static void what_every_tenth_step_leaves_is_a_leak(void **state)
+{
+    fill_list(*state, 60, 10, UINT_MAX);
+    assert_leak(*state, true, 5.0 * MB / 58); // of steps 10 to 50
+}
+
+static void a_list_that_is_emptied_is_no_growth(void **state)
+{
+    fill_list(*state, 18, 1, 7); // which has five in the end
+    assert_leak(*state, false, 0);
+}
+
+static void growth_up_to_a_megabyte_is_no_leak(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t kept = calls(f, "keep", SNAPSHOT_OTHER);
+    for (unsigned step = 0; step < 7; step++) {
+        mark_step(f);
+        event(f, ALLOC, 100 + step, MB / 4, kept);
+    }
+    segment(f, 2 * MB, 7 * MB / 4);
+    assert_leak(f, false, MB / 4);
+    assert_int_equal(report_find(&f->report, "snapshot_growth")->row_count, 1);
+}
+
+// Marks are kept longer than events are.
+static void steps_before_the_first_event_do_not_count(void **state)
+{
+    struct fixture *f = *state;
+    for (unsigned step = 0; step < 20; step++) {
+        mark_step(f);
+        f->time_us += 10;
+    }
+    fill_list(f, 8, 1, UINT_MAX);
+    assert_leak(f, true, MB);
+    assert_int_equal(table_i64(table_of(f, "snapshots"), 0, SNAPSHOTS_GROWTH_STEPS, -1), 6);
+}
+
+static void what_was_recorded_without_calls_was_not_there_before(void **state)
+{
+    struct fixture *f = *state;
+    event(f, ALLOC, 100, 10, SNAPSHOT_NO_STACK);
+    segment(f, 100, 10);
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_BEGIN_BYTES, -1), 0);
+    assert_true(table_cell(table, 0, SNAPSHOTS_TOP_CATEGORY)->null);
 }
 
 static void steps_that_are_not_marked_are_not_judged(void **state)
@@ -349,7 +428,12 @@ int main(void)
         TEST(allocations_without_frees_are_not_replayed),
         TEST(frees_without_allocations_are_not_replayed),
         TEST(a_profile_does_not_say_what_is_reserved),
-        TEST(what_most_steps_leave_behind_is_growth),
+        TEST(what_is_left_behind_throughout_is_growth),
+        TEST(what_every_tenth_step_leaves_is_a_leak),
+        TEST(a_list_that_is_emptied_is_no_growth),
+        TEST(growth_up_to_a_megabyte_is_no_leak),
+        TEST(steps_before_the_first_event_do_not_count),
+        TEST(what_was_recorded_without_calls_was_not_there_before),
         TEST(steps_that_are_not_marked_are_not_judged),
         TEST(a_million_events_are_drawn_with_their_extremes),
     };

@@ -20,6 +20,8 @@ test("growth without marks of steps is not known", () => {
   assert.equal(growth_verdict({ growth_steps: 4, leak: false }).text, "over 4 steps");
   assert.equal(growth_verdict({ growth_steps: 4, leak: true, growth_bytes: 2e6 }).text,
     "+2.00 MB per step");
+  assert.deepEqual(growth_verdict({ growth_steps: 4, leak: false, growth_bytes: 512 }),
+    { word: "little", tone: undefined, text: "+512 B per step" });
 });
 
 test("a request that failed is explained by what was free and what held the rest", () => {
