@@ -87,9 +87,10 @@ static bool add_more(struct log_line *line, const struct log_step *printed, stru
     return true;
 }
 
-static bool add_lines(const struct log_book *book, int64_t rank, struct arena *arena,
+static bool add_lines(const struct log_book *book, struct arena *arena,
                       struct log_sequence *sequence, struct err *err)
 {
+    int64_t rank = sequence->rank;
     struct log_line *before = NULL;
     for (size_t i = 0; i < book->step_count; i++) {
         const struct log_step *printed = &book->steps[i];
@@ -237,11 +238,10 @@ static void mark_steady(struct log_sequence *sequence)
 bool log_sequence_of(const struct log_book *book, struct arena *arena,
                      struct log_sequence *sequence, struct err *err)
 {
-    int64_t rank;
     *sequence = (struct log_sequence){
         .lines = arena_array(arena, book->step_count + 1, sizeof *sequence->lines, err)};
-    if (!sequence->lines || !main_rank(book, arena, &rank, err) ||
-        !add_lines(book, rank, arena, sequence, err) || !log_interval_correct(sequence, arena, err))
+    if (!sequence->lines || !main_rank(book, arena, &sequence->rank, err) ||
+        !add_lines(book, arena, sequence, err) || !log_interval_correct(sequence, arena, err))
         return false;
     find_begin(sequence);
     find_times(sequence);

@@ -20,6 +20,7 @@ struct log_line {
 struct log_sequence {
     struct log_line *lines;
     size_t count;
+    int64_t rank; // whose lines they are; -1 unknown
     int64_t restarts;
     int64_t median_ns; // of the times of steps; 0 without any
     int64_t begin_ns;  // of the first line that has a time; LOG_NO_TIME

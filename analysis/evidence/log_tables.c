@@ -2,6 +2,7 @@
 #include "analysis/evidence/log_tables.h"
 
 #include "analysis/evidence/log_curve.h"
+#include "analysis/evidence/log_once.h"
 #include "analysis/evidence/log_sequence.h"
 #include "analysis/evidence/log_slow.h"
 #include "analysis/evidence/log_values.h"
@@ -380,14 +381,17 @@ bool log_tables_add(const struct evidence *evidence, struct str file, struct rep
                     struct err *err)
 {
     const struct log_book *book = &evidence->log;
-    struct log_tables tables = {.evidence = evidence, .book = book, .file = file, .report = report};
+    struct log_book once;
+    struct log_tables tables = {
+        .evidence = evidence, .book = &once, .file = file, .report = report};
     if (book->step_count == 0 && book->event_count == 0)
         return true;
     arena_init(&tables.scratch, report->arena->budget);
     bool ok = log_sequence_of(book, &tables.scratch, &tables.sequence, err) &&
+              log_once(book, tables.sequence.rank, &tables.scratch, &once, err) &&
               add_log(&tables, err) && add_steps(&tables, err) &&
               log_curve_add(&tables.sequence, file, report, err) && add_events(&tables, err) &&
-              log_slow_add(book, &tables.sequence, file, report, err) && doubt_holes(&tables, err);
+              log_slow_add(&once, &tables.sequence, file, report, err) && doubt_holes(&tables, err);
     arena_free(&tables.scratch);
     return ok;
 }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+enum { MOST_BETWEEN = 1024 }; // events between the start and the end of one
+
 const struct log_event_row log_event_rows[] = {
     // Megatron-LM
     {.mark = "saving checkpoint", .kind = LOG_CHECKPOINT, .also = "iteration"},
@@ -128,4 +130,17 @@ bool log_event_read(const struct log_event_row *row, struct str text, struct log
         .loss = row->loss ? number_after(text, row->loss) : NAN};
     *utc = prefix.utc;
     return true;
+}
+
+struct log_event *log_event_begun(const struct log_book *book, const struct log_event *end)
+{
+    int64_t after_step = book->step_count ? book->steps[book->step_count - 1].step : LOG_NO_STEP;
+    for (size_t i = book->event_count, far = 0; i > 0 && far < MOST_BETWEEN; i--, far++) {
+        struct log_event *event = &book->events[i - 1];
+        if (event->after_step != after_step)
+            break;
+        if (event->kind == end->kind && event->rank == end->rank && event->dur_ns < 0)
+            return event;
+    }
+    return NULL;
 }

@@ -25,4 +25,8 @@ extern const size_t log_event_row_count;
 bool log_event_read(const struct log_event_row *row, struct str text, struct log_event *event,
                     bool *utc);
 
+// What a line that says "finished" ends: the last event since the last step that its rank began, as
+// others may print between; NULL: none.
+struct log_event *log_event_begun(const struct log_book *book, const struct log_event *end);
+
 #endif

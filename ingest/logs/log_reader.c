@@ -409,17 +409,6 @@ static bool note(struct log_reader *reader, struct log_event *event, struct str 
     return book->event_count >= MOST_EVENTS || log_book_note(reader->evidence, event, err);
 }
 
-// What a line that says "finished" ends: the last event, if that is what began.
-static struct log_event *begun(const struct log_reader *reader, const struct log_event *event)
-{
-    const struct log_book *book = &reader->evidence->log;
-    struct log_event *last = book->event_count ? &book->events[book->event_count - 1] : NULL;
-    const struct log_step *step = last_step(reader);
-    bool same = last && last->kind == event->kind && last->rank == event->rank &&
-                last->dur_ns < 0 && last->after_step == (step ? step->step : LOG_NO_STEP);
-    return same ? last : NULL;
-}
-
 // The same words for every rank: only the first of a fault counts.
 static bool is_again(struct log_reader *reader, const struct log_event_row *row)
 {
@@ -463,7 +452,7 @@ static bool take_event(struct log_reader *reader, const struct log_event_row *ro
         return true;
     event.pos = found->pos;
     note_zone(reader, event.time_ns, utc);
-    struct log_event *first = row->ends ? begun(reader, &event) : NULL;
+    struct log_event *first = row->ends ? log_event_begun(&reader->evidence->log, &event) : NULL;
     if (!first)
         return note(reader, &event, message_of(row, text), err);
     first->dur_ns = event.dur_ns;

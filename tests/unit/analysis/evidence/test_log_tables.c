@@ -312,6 +312,48 @@ static void a_slow_step_has_what_stands_beside_it(void **state)
     assert_int_equal(figure(f, LOGS_CHECKPOINTS), 1);
 }
 
+static void print_by(struct fixture *f, int64_t rank, int64_t time_ns, const char *text)
+{
+    struct log_event event = {.kind = LOG_GARBAGE,
+                              .after_step = 10,
+                              .time_ns = time_ns,
+                              .rank = rank,
+                              .dur_ns = SECOND,
+                              .pos = f->pos++,
+                              .loss = NAN,
+                              .text = str_of(text)};
+    assert_true(log_book_note(&f->evidence, &event, &f->err));
+}
+
+static void what_every_rank_prints_happened_once(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t rank = 0; rank < 4; rank++)
+        for (int i = 0; i < (rank == 2 ? 3 : 2); i++)
+            print_by(f, rank, i * 60 * SECOND, "collection");
+    assert_int_equal(table_named(f, "log_events")->row_count, 3); // rank 2's
+}
+
+static void every_fault_counts(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 3; i++)
+        print_event(f, LOG_FAULT, -1);
+    assert_int_equal(figure(f, LOGS_FAULTS), 3);
+}
+
+static void the_same_words_at_once_are_of_ranks_that_do_not_say_who_they_are(void **state)
+{
+    struct fixture *f = *state;
+    print_by(f, -1, 0, "collection of 0.06 seconds");
+    print_by(f, -1, SECOND / 2, "collection of 0.1 seconds");
+    print_by(f, -1, SECOND / 2, "collection of the oldest");
+    print_by(f, -1, 60 * SECOND, "collection of 0.06 seconds");
+    print_by(f, -1, LOG_NO_TIME, "collection of 0.07 seconds");
+    print_by(f, -1, LOG_NO_TIME, "collection of 0.07 seconds");
+    assert_int_equal(table_named(f, "log_events")->row_count, 4);
+}
+
 // --- loss ---------------------------------------------------------------------------------------
 
 static void losses_that_are_no_numbers_are_counted_and_left_out(void **state)
@@ -605,6 +647,9 @@ int main(void)
         TEST(phases_of_a_host_have_their_longest_and_those_that_never_ended),
         TEST(slow_steps_after_a_start_are_no_steady_ones),
         TEST(a_slow_step_has_what_stands_beside_it),
+        TEST(what_every_rank_prints_happened_once),
+        TEST(every_fault_counts),
+        TEST(the_same_words_at_once_are_of_ranks_that_do_not_say_who_they_are),
         TEST(losses_that_are_no_numbers_are_counted_and_left_out),
         TEST(a_step_that_was_printed_first_is_skipped_once),
         TEST(a_spike_is_far_above_the_losses_before),

@@ -427,6 +427,21 @@ static void an_end_completes_its_start(void **state)
     assert_int_equal(evidence.log.events[1].dur_ns, -1);
 }
 
+static void an_end_completes_the_start_of_its_rank(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "[rank0]: Saving the checkpoint.\n"
+                           "[rank1]: Saving the checkpoint.\n"
+                           "[rank0]: Finished saving the checkpoint in 2.50 seconds.\n"
+                           "[rank1]: Finished saving the checkpoint in 2.75 seconds.\n"),
+                       &err));
+    assert_int_equal(evidence.log.event_count, 2);
+    assert_true(evidence.log.events[0].dur_ns == INT64_C(2500000000));
+    assert_true(evidence.log.events[1].dur_ns == INT64_C(2750000000));
+}
+
 static void a_traceback_is_known_by_its_exception(void **state)
 {
     (void)state;
@@ -768,6 +783,7 @@ int main(void)
         TEST(events_have_their_time_and_the_step_before),
         TEST(a_fault_that_every_rank_reports_is_one),
         TEST(an_end_completes_its_start),
+        TEST(an_end_completes_the_start_of_its_rank),
         TEST(a_traceback_is_known_by_its_exception),
         TEST(settings_within_sentences_are_read),
         TEST(the_size_of_the_model_is_a_setting),
