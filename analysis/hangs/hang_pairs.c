@@ -50,27 +50,46 @@ static bool sizes_differ(const struct hang_dump *a, const struct hang_dump *b)
     return meet && x != FLIGHT_UNKNOWN && y != FLIGHT_UNKNOWN && x != y;
 }
 
+// Operations of one batch share a sequence number.
+static bool is_queued_behind(const struct flight_entry *oldest, const struct flight_entry *entry)
+{
+    return entry->group == oldest->group && entry->p2p_seq > oldest->p2p_seq;
+}
+
 const struct flight_entry *hang_counterpart(const struct hang_dump *dump)
 {
-    const struct flight_entry *oldest = dump->oldest_p2p;
+    const struct flight_entry *oldest = dump->oldest_p2p, *behind = NULL;
     int64_t peer, other;
     if (!oldest || !peer_of(hang_text(dump->flight, oldest->op), &peer))
         return NULL;
     struct str other_way = sends(dump) ? STR("recv") : STR("send");
     for (size_t i = 0; i < dump->flight->entry_count; i++) {
         const struct flight_entry *entry = &dump->flight->entries[i];
-        if (entry->is_p2p && hang_is_unfinished(entry) && entry->group == oldest->group &&
-            entry->p2p_seq > oldest->p2p_seq && says(dump->flight, entry, other_way) &&
-            peer_of(hang_text(dump->flight, entry->op), &other) && other == peer)
+        if (!entry->is_p2p || !hang_is_unfinished(entry) || !says(dump->flight, entry, other_way))
+            continue;
+        // Another group may number its members otherwise: any peer will do.
+        if (entry->group == oldest->group &&
+            !(peer_of(hang_text(dump->flight, entry->op), &other) && other == peer))
+            continue;
+        if (!is_queued_behind(oldest, entry))
             return entry;
+        behind = behind ? behind : entry;
     }
-    return NULL;
+    return behind;
+}
+
+// A send that is not met holds its rank; what a receive waits for may have been sent before the
+// dumps begin.
+static bool is_held(const struct hang_dump *dump)
+{
+    const struct flight_entry *counterpart = hang_counterpart(dump);
+    return counterpart ? is_queued_behind(dump->oldest_p2p, counterpart) : sends(dump);
 }
 
 static bool cross(const struct hang_dump *a, const struct hang_dump *b)
 {
     bool same_way = (sends(a) && sends(b)) || (receives(a) && receives(b));
-    return same_way && hang_counterpart(a) && hang_counterpart(b);
+    return same_way && is_held(a) && is_held(b);
 }
 
 struct hang_pair hang_pair_find(const struct hang_job *job)

@@ -8,8 +8,9 @@
 // The dump of the other end of its oldest unfinished send or receive; NULL: none.
 struct hang_dump *hang_peer(const struct hang_job *job, const struct hang_dump *dump);
 
-// The next operation with the same peer in the opposite direction; NULL: none. Operations of one
-// batch share a sequence number, complete in any order, and do not count.
+// An unfinished operation in the opposite direction that may meet what the peer has: one that need
+// not wait for the oldest, of another group or of its batch, which completes in any order; else the
+// next one queued behind it with the same peer. NULL: none.
 const struct flight_entry *hang_counterpart(const struct hang_dump *dump);
 
 // Oldest sends and receives of two ranks with each other that cannot meet.

@@ -346,8 +346,8 @@ static bool find_pair(struct diagnosis *d, struct err *err)
         .flight = pair.ends[0]->flight,
         .call = pair.ends[0]->oldest_p2p,
         .why = pair.same_way ? "Both start with the same of the two, and what would meet it is "
-                               "queued behind: one of them must start with the other, or both "
-                               "must issue them as one batch."
+                               "queued behind or not there yet: one of them must start with the "
+                               "other, or both must issue them as one batch."
                              : "A send and its receive must be of the same size; either may be "
                                "wrong."};
     int64_t *ranks = arena_room(d->arena, 2, sizeof *ranks, err);
@@ -468,6 +468,52 @@ static bool find_late(struct diagnosis *d, struct err *err)
     return add(d, finding, &out, err);
 }
 
+// Only with timing does a dump say what the GPU has started.
+static bool is_unstarted(const struct flight *flight, const struct flight_entry *call)
+{
+    return call->state == FLIGHT_SCHEDULED && flight->groups[call->group].started >= 0;
+}
+
+// The members of a group whose GPU has not started what the others are in.
+static bool pick_unstarted(const struct diagnosis *d, const struct hang_case *one,
+                           struct hang_finding *finding, struct err *err)
+{
+    size_t started = 0;
+    int64_t *ranks = arena_room(d->arena, one->group->member_count + 1, sizeof *ranks, err);
+    finding->ranks = ranks;
+    for (size_t i = 0; ranks && i < one->group->member_count; i++) {
+        const struct hang_seat *seat = one->at[i];
+        started += seat->first->state == FLIGHT_STARTED;
+        if (is_unstarted(d->job.dumps[seat->dump].flight, seat->first))
+            ranks[finding->rank_count++] = one->group->members[i];
+    }
+    finding->rank_count = started >= finding->rank_count ? finding->rank_count : 0;
+    return ranks;
+}
+
+static bool find_unstarted(struct diagnosis *d, struct err *err)
+{
+    const struct hang_case *one = d->hangs->finding_count ? NULL : oldest_together(d);
+    struct hang_finding finding = {
+        .kind = HANG_DEVICE,
+        .confidence = HANG_MEDIUM,
+        .why = "Its host has queued the collective, but the GPU has not come to it: something on "
+               "the same stream is before it, a kernel, a copy or a wait for another stream. Wrong "
+               "if the dumps were taken while the job still ran."};
+    if (!one)
+        return true;
+    if (!pick_unstarted(d, one, &finding, err) || finding.rank_count == 0)
+        return finding.ranks;
+    name_case(&finding, one);
+    struct buf out = {0};
+    buf_puts(&out, "Look at the GPU of ");
+    hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
+    buf_puts(&out, finding.rank_count == 1 ? ": it has not started " : ": they have not started ");
+    hang_add_place(&out, one->group->op_flight, one->group->op);
+    buf_puts(&out, ", which the other members are in.");
+    return add(d, finding, &out, err);
+}
+
 static bool find_together(struct diagnosis *d, struct err *err)
 {
     const struct hang_case *one = d->hangs->finding_count ? NULL : oldest_together(d);
@@ -556,7 +602,7 @@ bool hangs_find(const struct flight *const *dumps, size_t count, struct report *
            hang_judge(&d.job, &d.cases, err) && find_mismatch(&d, err) && find_host(&d, err) &&
            find_device(&d, err) && find_undumped(&d, err) && find_weak_device(&d, err) &&
            find_awaited(&d, err) && find_order(&d, err) && find_pair(&d, err) &&
-           find_late(&d, err) && find_together(&d, err) && find_rest(&d, err) &&
-           add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
+           find_late(&d, err) && find_unstarted(&d, err) && find_together(&d, err) &&
+           find_rest(&d, err) && add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
            hang_tables_add(&d.job, &d.cases, hangs, report, err);
 }

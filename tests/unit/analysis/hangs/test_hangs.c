@@ -515,6 +515,63 @@ static void two_ranks_that_both_send_first_are_named(void **state)
     }
 }
 
+// A stage of a pipeline that keeps a group for each direction has posted its receive, too.
+static void sends_that_nobody_receives_wait_for_each_other(void **state)
+{
+    (void)state;
+    static const char groups[] = PAIR ", \"3\": {\"desc\": \"back\", \"ranks\": \"[0, 1]\"}";
+    for (size_t receives = 0; receives < 2; receives++) {
+        struct hand *hand = hand_new();
+        const struct hand_entry first[] = {{"1", 1, "send 0->1", "started", NULL},
+                                           {"3", 1, "recv 0<-1", "started", NULL}};
+        const struct hand_entry second = {"1", 1, "send 1->0", "started", NULL};
+        add_hand(hand, 0, groups, first, 1 + receives);
+        add_hand(hand, 1, groups, &second, 1);
+        diagnose(hand);
+        assert_int_equal(hand->hangs.findings[0].kind, receives ? HANG_UNDECIDED : HANG_MISMATCH);
+        assert_int_equal(hand->hangs.suspect_count, receives ? 0 : 2);
+        hand_free(hand);
+    }
+}
+
+static void diagnose_started(struct hand *hand, int started, size_t unstarted)
+{
+    char groups[256];
+    snprintf(groups, sizeof groups,
+             FOUR "}, \"pg_status\": {\"2\": {\"last_enqueued_collective\": \"7\", "
+                  "\"last_started_collective\": \"%d\", \"last_completed_collective\": \"6\"}",
+             started);
+    for (size_t rank = 0; rank < 4; rank++) {
+        const char *now = rank < unstarted ? "scheduled" : "started";
+        const struct hand_entry call = {"2", 7, "all_reduce", now, NULL};
+        add_hand(hand, (int)rank, groups, &call, 1);
+    }
+    diagnose(hand);
+}
+
+static void a_rank_whose_gpu_has_not_started_is_named(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    diagnose_started(hand, 6, 1);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_DEVICE);
+    assert_string_equal(hand->hangs.findings[0].verdict,
+                        "Look at the GPU of rank 0: it has not started all_reduce number 7 of "
+                        "four, which the other members are in.");
+    hand_free(hand);
+}
+
+static void scheduled_says_nothing_without_timing_or_of_most_ranks(void **state)
+{
+    (void)state;
+    for (int timed = 0; timed < 2; timed++) {
+        struct hand *hand = hand_new();
+        diagnose_started(hand, timed ? 6 : -1, timed ? 3 : 1);
+        assert_int_equal(hand->hangs.findings[0].kind, HANG_TOGETHER);
+        hand_free(hand);
+    }
+}
+
 // Ranks 2 and 3 are in one group only and have finished nothing of another, whatever it is called.
 static void groups_without_a_description_are_not_alike(void **state)
 {
@@ -755,6 +812,9 @@ int main(void)
         cmocka_unit_test(being_passed_by_the_root_of_a_broadcast_is_no_fault),
         cmocka_unit_test(sends_and_receives_blame_nobody_who_waits),
         cmocka_unit_test(two_ranks_that_both_send_first_are_named),
+        cmocka_unit_test(sends_that_nobody_receives_wait_for_each_other),
+        cmocka_unit_test(a_rank_whose_gpu_has_not_started_is_named),
+        cmocka_unit_test(scheduled_says_nothing_without_timing_or_of_most_ranks),
         cmocka_unit_test(groups_without_a_description_are_not_alike),
         cmocka_unit_test(few_dumps_of_many_ranks_blame_nobody),
         cmocka_unit_test(no_dumps_are_no_hang),
