@@ -6,13 +6,15 @@
 
 struct perf {
     int64_t samples, frames;
-    bool fresh; // the next frame is the one that ran
+    double period; // of the last sample
+    bool fresh;    // the next frame is the one that ran
     struct name_tally commands, top, events;
 };
 
 // "python 4242/4243 [003] 1234.567890:     10101 cycles:u: "
 struct sample_line {
     struct str command, event;
+    int64_t period; // how many events it stands for; 1: not printed
 };
 
 static size_t skip_blanks(struct str text, size_t at)
@@ -55,8 +57,11 @@ static bool parse_sample(struct str text, struct sample_line *sample)
             at = end_of_time(text, command + 1);
     if (at == SIZE_MAX)
         return false;
-    while (at < text.len && (text.at[at] == ' ' || str_is_digit(text.at[at])))
-        at++;
+    size_t period = skip_blanks(text, at);
+    at = str_digits_end(text, period);
+    if (!str_to_i64((struct str){text.at + period, at - period}, &sample->period))
+        sample->period = 1;
+    at = skip_blanks(text, at);
     for (end = at; end < text.len && text.at[end] != ' ';)
         end++;
     while (end > at && text.at[end - 1] == ':')
@@ -83,6 +88,15 @@ static struct str symbol_of(struct str text)
     return symbol;
 }
 
+static bool weigh(struct name_tally *tally, struct str name, double weight, struct err *err)
+{
+    str_id id;
+    if (!name_tally_id(tally, name, &id, err))
+        return false;
+    name_tally_weigh(tally, id, weight);
+    return true;
+}
+
 static bool take_line(struct perf *perf, struct str text, struct err *err)
 {
     struct sample_line sample;
@@ -91,13 +105,14 @@ static bool take_line(struct perf *perf, struct str text, struct err *err)
         bool top = perf->fresh;
         perf->frames++;
         perf->fresh = false;
-        return !top || name_tally_add(&perf->top, symbol, err);
+        return !top || weigh(&perf->top, symbol, perf->period, err);
     }
     if (!parse_sample(text, &sample))
         return true;
     perf->samples++;
     perf->fresh = true;
-    return name_tally_add(&perf->commands, sample.command, err) &&
+    perf->period = (double)sample.period;
+    return weigh(&perf->commands, sample.command, perf->period, err) &&
            name_tally_add(&perf->events, sample.event, err);
 }
 
@@ -145,10 +160,10 @@ static struct str cut_line(struct str *text)
     return line;
 }
 
-// Whether a line starts with a tab and a whole address.
+// Whether a line starts with a tab and a whole address; programs without PIE are at 0x400000.
 static bool is_frame(struct str text)
 {
-    enum { SHORTEST_ADDRESS = 8 };
+    enum { SHORTEST_ADDRESS = 6 };
     size_t at = skip_blanks(text, 1), digits = at;
     while (digits < text.len && memchr("0123456789abcdef", text.at[digits], 16))
         digits++;

@@ -11,10 +11,16 @@
 
 enum { DEEPEST = 1024, MOST_FRAMES = 1 << 22 };
 
+struct numbers {
+    double *at;
+    size_t count, cap;
+};
+
 struct speedscope {
     struct json_cursor json;
     struct budget *budget;
-    double *self; // by frame: time on top of the stack, or samples
+    struct numbers tops, weights; // of the samples of a profile: the frame that ran, how long
+    double *self;                 // by frame: time on top of the stack, or samples
     size_t cap;
     int64_t open[DEEPEST]; // frames
     size_t depth;
@@ -77,6 +83,19 @@ static void each_object(struct speedscope *speedscope, void (*take)(struct speed
 
 // --- profiles -----------------------------------------------------------------------------------
 
+static void keep_number(struct speedscope *speedscope, struct numbers *numbers, double number)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    double *at = budget_room(speedscope->budget, numbers->at, &numbers->cap, numbers->count + 1,
+                             sizeof *at, &err);
+    if (!at) {
+        json_cursor_fail(&speedscope->json, &err);
+        return;
+    }
+    numbers->at = at;
+    at[numbers->count++] = number;
+}
+
 // The last frame of a sample is the one that ran.
 static void take_samples(struct speedscope *speedscope)
 {
@@ -90,8 +109,25 @@ static void take_samples(struct speedscope *speedscope)
             json_cursor_pass(&speedscope->json, &frame);
         }
         speedscope->samples++;
-        add_self(speedscope, last, 1);
+        keep_number(speedscope, &speedscope->tops, (double)last);
     }
+}
+
+static void take_weights(struct speedscope *speedscope)
+{
+    struct json_value weight;
+    while (json_cursor_item(&speedscope->json, &weight)) {
+        keep_number(speedscope, &speedscope->weights, real(&weight));
+        json_cursor_pass(&speedscope->json, &weight);
+    }
+}
+
+// Weights may come before or after the samples.
+static void weigh_samples(struct speedscope *speedscope)
+{
+    const struct numbers *tops = &speedscope->tops, *weights = &speedscope->weights;
+    for (size_t i = 0; i < tops->count; i++)
+        add_self(speedscope, (int64_t)tops->at[i], i < weights->count ? weights->at[i] : 1);
 }
 
 static void take_event(struct speedscope *speedscope)
@@ -125,15 +161,18 @@ static void take_profile(struct speedscope *speedscope)
     struct str key;
     struct json_value value;
     speedscope->profiles++;
-    speedscope->depth = 0;
+    speedscope->depth = speedscope->tops.count = speedscope->weights.count = 0;
     while (json_cursor_member(&speedscope->json, &key, &value)) {
         if (is(key, "samples") && value.type == JSON_ARRAY)
             take_samples(speedscope);
+        else if (is(key, "weights") && value.type == JSON_ARRAY)
+            take_weights(speedscope);
         else if (is(key, "events") && value.type == JSON_ARRAY)
             each_object(speedscope, take_event);
         else
             json_cursor_pass(&speedscope->json, &value);
     }
+    weigh_samples(speedscope);
 }
 
 // --- frames -------------------------------------------------------------------------------------
@@ -237,6 +276,8 @@ static bool count_speedscope(const struct format_input *input, struct err *err)
         json_cursor_close(&speedscope->json);
         name_tally_free(&speedscope->names);
     }
+    budget_free(budget, speedscope->tops.at, speedscope->tops.cap * sizeof(double));
+    budget_free(budget, speedscope->weights.at, speedscope->weights.cap * sizeof(double));
     budget_free(budget, speedscope->self, speedscope->cap * sizeof *speedscope->self);
     budget_free(budget, speedscope->frames, speedscope->frame_cap * sizeof *speedscope->frames);
     buf_free(&speedscope->name);

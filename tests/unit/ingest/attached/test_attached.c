@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -48,6 +49,18 @@ static void perf_script_is_counted_by_sample_command_and_top_frame(void **state)
                  "pt main thread 50 %; top frames forward 100 %");
 }
 
+static void samples_of_perf_count_as_their_periods(void **state)
+{
+    (void)state;
+    assert_words("perf-script",
+                 "python 42/43 [003] 12.345678:  300 cycles:u: \n"
+                 "\t  401136 forward+0x1a (/usr/bin/a)\n\n"
+                 "python 42/43 [003] 12.345679:  100 cycles:u: \n"
+                 "\t  401156 load+0x1a (/usr/bin/a)\n",
+                 "samples 2; frames 2; events cycles:u 100 %; commands python 100 %; "
+                 "top frames forward 75 %, load 25 %");
+}
+
 static void speedscope_is_counted_with_frames_before_or_after_profiles(void **state)
 {
     (void)state;
@@ -66,6 +79,22 @@ static void speedscope_is_counted_with_frames_before_or_after_profiles(void **st
                  "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"," FRAMES
                  "," PROFILES "}",
                  words);
+}
+
+static void samples_of_speedscope_count_as_their_weights(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"\"samples\":[[0],[0,1]],\"weights\":[30,10]",
+                                          "\"weights\":[30,10],\"samples\":[[0],[0,1]]"};
+    for (size_t i = 0; i < 2; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"," FRAMES
+                 ",\"profiles\":[{\"type\":\"sampled\",%s}]}",
+                 members[i]);
+        assert_words("speedscope", text,
+                     "profiles 1; frames 3; samples 2; top frames main 75 %, forward 25 %");
+    }
 }
 
 static void execution_traces_are_counted_by_node(void **state)
@@ -131,6 +160,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perf_script_is_counted_by_sample_command_and_top_frame),
+        cmocka_unit_test(samples_of_perf_count_as_their_periods),
+        cmocka_unit_test(samples_of_speedscope_count_as_their_weights),
         cmocka_unit_test(speedscope_is_counted_with_frames_before_or_after_profiles),
         cmocka_unit_test(execution_traces_are_counted_by_node),
         cmocka_unit_test(chakra_as_protocol_buffers_is_counted_by_node),
