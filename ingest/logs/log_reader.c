@@ -183,6 +183,13 @@ static bool find_own_bar(const struct found *found, int64_t expected, struct log
     return is_before || is_after;
 }
 
+// A job that was started again in the same log.
+static bool starts_again(const struct log_step *last, const struct log_step *step)
+{
+    return last && log_step_has(last, LOG_EPOCH) && log_step_has(step, LOG_EPOCH) &&
+           step->values[LOG_EPOCH] < last->values[LOG_EPOCH];
+}
+
 // Where the figures do not say their step, the bar counts the steps. Other bars, as of an
 // evaluation, have another end.
 static void number_by_bar(struct log_reader *reader, const struct found *found,
@@ -194,7 +201,7 @@ static void number_by_bar(struct log_reader *reader, const struct found *found,
     reader->dicts[1] = LOG_NO_STEP;
     if (!find_own_bar(found, expected, &bar) ||
         (reader->bar_total && bar.total != reader->bar_total) ||
-        (last != LOG_NO_STEP && bar.step <= last))
+        (last != LOG_NO_STEP && bar.step <= last && !starts_again(last_step(reader), step)))
         return;
     reader->bar_total = bar.total;
     step->step = reader->dicts[1] = bar.step;

@@ -228,6 +228,22 @@ static void a_progress_bar_numbers_and_times_what_is_printed_over_it(void **stat
     assert_true(steps[2].step == LOG_NO_STEP);
 }
 
+static void a_bar_numbers_a_job_that_starts_again_in_the_same_log(void **state)
+{
+    (void)state;
+    static const char text[] =
+        " 90%|## | 90/100 [00:45<00:05, 2.00it/s]{'loss': 2.1, 'epoch': 0.9}\n"
+        "100%|###| 100/100 [00:50<00:00, 2.00it/s]{'loss': 2.0, 'epoch': 1.0}\n"
+        " 10%|#  | 10/100 [00:05<00:45, 2.00it/s]{'loss': 2.9, 'epoch': 0.1}\n"
+        " 20%|#  | 20/100 [00:10<00:40, 2.00it/s]{'loss': 2.8, 'epoch': 0.2}\n";
+    static const int64_t numbers[] = {90, 100, 10, 20};
+    struct err err;
+    assert_true(gather(str_of(text), &err));
+    assert_int_equal(evidence.log.step_count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(evidence.log.steps[i].step, numbers[i]);
+}
+
 static void deepspeed_s_pipeline_has_a_line_of_its_own(void **state)
 {
     (void)state;
@@ -768,6 +784,7 @@ int main(void)
         TEST(nemo_counts_by_its_global_step),
         TEST(automodel_prints_a_copy_of_the_model_in_brackets),
         TEST(a_progress_bar_numbers_and_times_what_is_printed_over_it),
+        TEST(a_bar_numbers_a_job_that_starts_again_in_the_same_log),
         TEST(deepspeed_s_pipeline_has_a_line_of_its_own),
         TEST(bars_of_lightning_need_no_version),
         TEST(bars_of_nemo_1_have_their_loss_before_the_step),
