@@ -145,17 +145,17 @@ static void equal_bytes_of_another_name_are_another_file(void **state)
     assert_false(send(f, 'a', "rank6.log"));
     assert_true(send(f, 'a', "rank5.log"));
     assert_true(send(f, 'a', "rank6.log"));
-    for (int i = 0; i < 2; i++) {
-        struct job job = claim_archive(f);
+    for (size_t read = 0; read < 2;) {
+        struct job job = claim(f);
         char sha256[STORE_SHA256_SIZE];
         struct new_member member = attachment_of(sha256, 'a', "");
-        assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
-    }
-    for (int i = 0; i < 2; i++) {
-        struct job job = claim(f);
+        if (job.kind == JOB_UNPACK) {
+            assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
+            continue;
+        }
         assert_int_equal(job.kind, JOB_EVIDENCE);
         assert_true(end_evidence(f, &job, 10));
-        assert_int_equal(count_evidence(f, job.run_id), i + 1);
+        assert_int_equal(count_evidence(f, job.run_id), ++read);
     }
 }
 
