@@ -104,6 +104,7 @@ struct facts {
     struct gap_list *gpu_gaps; // per device; NULL with one device, as its gaps are those above
     struct quarantine quarantine;
     uint64_t launches_without_events; // launching calls without a device event
+    int64_t cut_ns;                   // of the first of them after all others, or INT64_MAX
     bool is_part;                     // of some of the device events only (facts_within.h)
     bool waits_only; // transfers are recorded only where they start and are waited for
 

@@ -74,13 +74,34 @@ static bool launches_kernel(struct str name)
            str_find(name, STR("LaunchHostFunc")) == SIZE_MAX;
 }
 
-static uint64_t count_kernel_launches(const struct trace *trace, const struct keyed *launches,
-                                      uint32_t from, uint32_t end)
+// Lists the launches of kernels without a device event, by start.
+static void list_lost(const struct facts *facts, const struct join *join, uint32_t from,
+                      uint32_t end, uint64_t *lost)
 {
-    uint64_t count = 0;
-    for (uint32_t i = from; i < end; i++)
-        count += launches_kernel(facts_short_name(trace, trace->name[launches[i].a]));
-    return count;
+    const struct trace *trace = facts->trace;
+    for (uint32_t i = from; i < end; i++) {
+        uint32_t event = join->launches[i].a;
+        if (launches_kernel(facts_short_name(trace, trace->name[event])))
+            join->scratch[(*lost)++].key = trace->begin_ns[event];
+    }
+}
+
+// The start of the first launch that was lost after the last one whose kernel was recorded: copies
+// on another stream run ahead.
+static int64_t find_cut(const struct facts *facts, const struct join *join, uint32_t found)
+{
+    int64_t last_ns = INT64_MIN, cut_ns = INT64_MAX;
+    for (uint32_t i = 0; i < found; i++) {
+        const struct keyed *match = &join->launches[i];
+        int64_t begin_ns = facts->trace->begin_ns[match->key];
+        uint32_t event = facts->devices[join->devices[match->a].a].event;
+        if (facts->trace->kind[event] == EVENT_KERNEL && begin_ns > last_ns)
+            last_ns = begin_ns;
+    }
+    for (uint64_t i = 0; i < facts->launches_without_events; i++)
+        if (join->scratch[i].key > last_ns && join->scratch[i].key < cut_ns)
+            cut_ns = join->scratch[i].key;
+    return cut_ns;
 }
 
 // Replaces join->launches by the matches: key is the event, a the first of join->devices, b their
@@ -95,8 +116,7 @@ static uint32_t match(struct facts *facts, struct join *join)
         while (d < join->device_count && join->devices[d].key < correlation)
             d++;
         if (d == join->device_count || join->devices[d].key != correlation) {
-            facts->launches_without_events +=
-                count_kernel_launches(facts->trace, join->launches, l, l_end);
+            list_lost(facts, join, l, l_end, &facts->launches_without_events);
             l = l_end;
             continue;
         }
@@ -106,6 +126,7 @@ static uint32_t match(struct facts *facts, struct join *join)
         d = d_end;
         l = l_end;
     }
+    facts->cut_ns = find_cut(facts, join, found);
     sort_keyed(join->launches, join->scratch, found);
     return found;
 }

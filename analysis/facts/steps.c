@@ -18,6 +18,8 @@
 static const char *const reason_empty = "it launched no compute on the main stream";
 static const char *const reason_overtaken = "its compute ended before that of the previous step";
 static const char *const reason_open = "its annotation has no end";
+static const char *const reason_unended = "the optimizer step that would end it was not recorded";
+static const char *const reason_cut = "the recording ended before all the work it launched";
 static const char *const reason_first = "warm-up: the first step";
 static const char *const reason_outlier =
     "warm-up: a leading step more than three robust standard deviations from the later ones";
@@ -318,6 +320,30 @@ static bool choose(struct facts *facts, struct err *err)
     return true;
 }
 
+// Whether a mark lasts to the end of the trace because its own end was not recorded.
+static bool is_open(const struct trace *trace, int64_t mark_end_ns)
+{
+    if (!trace->repairs[REPAIR_BEGIN_WITHOUT_END].count)
+        return false;
+    for (uint32_t e = 0; e < trace->event_count; e++)
+        if (facts_event_end(trace, e) > mark_end_ns)
+            return false;
+    return true;
+}
+
+// Leaves out the steps that the recording ends within.
+static void leave_out_cut(struct facts *facts, enum mark_source source)
+{
+    struct step *last = &facts->steps[facts->step_count - 1];
+    if (!last->reason && source == MARKS_OPTIMIZER)
+        last->reason = reason_unended;
+    else if (!last->reason && is_open(facts->trace, last->mark_end_ns))
+        last->reason = reason_open;
+    for (uint32_t s = 0; s < facts->step_count; s++)
+        if (facts->steps[s].mark_end_ns > facts->cut_ns)
+            facts->steps[s].reason = reason_cut;
+}
+
 bool steps_make(struct facts *facts, struct err *err)
 {
     struct step_marks marks;
@@ -332,10 +358,8 @@ bool steps_make(struct facts *facts, struct err *err)
         return false;
     if (usable == 0)
         return make_whole(facts, err);
-    // Marks that extend to the next one leave the last without an end.
-    struct step *last = &facts->steps[facts->step_count - 1];
-    if (usable > 1 && marks.source == MARKS_OPTIMIZER && !last->reason)
-        last->reason = reason_open;
+    if (usable > 1)
+        leave_out_cut(facts, marks.source);
     return (marks.source == MARKS_CHOSEN || evaluation_leave_out(facts, err)) && choose(facts, err);
 }
 

@@ -172,6 +172,41 @@ static void of_several_launches_the_last_in_the_file_counts(void **state)
     hand_end(&hand);
 }
 
+// The last step lasts to the end of the trace because its own was not recorded, or its last kernel
+// was launched, but not recorded; copies of the next step's data were.
+static void a_step_that_the_recording_cuts_is_not_steady(void **state)
+{
+    (void)state;
+    static const char *const reasons[] = {NULL, "its annotation has no end",
+                                          "the recording ended before all the work it launched"};
+    for (int cut = 0; cut < 3; cut++) {
+        struct hand hand;
+        hand_begin(&hand);
+        for (int i = 0; i < 4; i++) {
+            hand_host(&hand, EVENT_ANNOTATION, "step", 1000 * i, 1000);
+            hand_call(&hand, "cudaLaunchKernel", 1000 * i + 100, 5, i + 1);
+            add_launched(&hand, 1000 * i + 200, i + 1);
+        }
+        if (cut == 1)
+            trace_builder_repair(hand.builder, REPAIR_BEGIN_WITHOUT_END, ERR_NO_POS);
+        if (cut == 2)
+            hand_call(&hand, "cudaLaunchKernel", 3300, 5, 5);
+        hand_call(&hand, "cudaMemcpyAsync", 3400, 5, 6);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                            .name = "Memcpy HtoD",
+                                            .begin_ns = 3500,
+                                            .dur_ns = 10,
+                                            .row = 8,
+                                            .correlation = 6});
+        hand_facts(&hand);
+        assert_true(hand.facts.steps[2].steady);
+        assert_int_equal(hand.facts.steps[3].steady, !cut);
+        if (cut)
+            assert_string_equal(hand.facts.steps[3].reason, reasons[cut]);
+        hand_end(&hand);
+    }
+}
+
 static const char *op_of(const struct hand *hand, uint32_t device)
 {
     str_id op = facts_device_op(&hand->facts, device);
@@ -402,6 +437,7 @@ int main(void)
         cmocka_unit_test(copies_beside_each_other_are_not_clipped),
         cmocka_unit_test(copies_are_of_the_device_that_has_all_other_work),
         cmocka_unit_test(of_several_launches_the_last_in_the_file_counts),
+        cmocka_unit_test(a_step_that_the_recording_cuts_is_not_steady),
         cmocka_unit_test(a_launch_belongs_to_the_innermost_operator_around_it),
         cmocka_unit_test(operators_that_cross_each_other_are_searched_as_defined),
         cmocka_unit_test(each_instant_belongs_to_the_first_class_that_runs),

@@ -408,7 +408,8 @@ static void optimizer_marks_leave_the_last_step_open(void **state)
     assert_int_equal(hand.facts.step_count, 3);
     expect_step(&hand.facts, 0, 60, 70);
     expect_step(&hand.facts, 1, 70, 170);
-    assert_string_equal(hand.facts.steps[2].reason, "its annotation has no end");
+    assert_string_equal(hand.facts.steps[2].reason,
+                        "the optimizer step that would end it was not recorded");
     assert_int_equal(hand.facts.steady_count, 1);
     hand_end(&hand);
 }
@@ -494,7 +495,8 @@ static void several_optimizers_of_an_iteration_end_one_step(void **state)
         for (uint32_t s = 0; s < 3; s++)
             assert_string_equal(trace_text(hand.trace, facts->steps[s].name).at,
                                 cases[i].classes[0]);
-        assert_string_equal(facts->steps[2].reason, "its annotation has no end");
+        assert_string_equal(facts->steps[2].reason,
+                            "the optimizer step that would end it was not recorded");
         hand_end(&hand);
     }
 }
