@@ -3,6 +3,8 @@
 #include "analysis/run/findings_run.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/run/run.h"
+
 #include <inttypes.h>
 
 // --- ranks ---------------------------------------------------------------------------------------
@@ -26,10 +28,13 @@ static double work_of(const struct run_case *the_case, int64_t rank, int64_t com
 static struct balance measure(const struct run_case *the_case, const struct run_late *late)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
+    int64_t typical_ns = run_rank_i64(the_case, RUN_RANKS_STEP_MEDIAN_NS, the_case->headline);
     struct balance balance = {0};
     for (size_t i = 0; ranks && i < ranks->row_count; i++) {
         int64_t rank = table_cell(ranks, i, RUN_RANKS_RANK)->i;
-        if (table_i64(ranks, i, RUN_RANKS_STEADY_STEPS, 0) == 0)
+        int64_t median_ns = table_i64(ranks, i, RUN_RANKS_STEP_MEDIAN_NS, -1);
+        if (table_i64(ranks, i, RUN_RANKS_STEADY_STEPS, 0) == 0 ||
+            !run_steps_alike(median_ns, typical_ns))
             continue;
         double work_ns = work_of(the_case, rank, table_i64(ranks, i, RUN_RANKS_COMPUTE_NS, 0));
         bool other = !run_late_has(late, rank);
@@ -108,9 +113,11 @@ static const struct finding_rule imbalance = {
     .why = "The step takes as long as the ranks with the most work; the others wait for them.",
     .advice = "Balance the work of the ranks: sequences of equal length (packing, bucketing), "
               "experts with a balancing loss or a capacity, stages of equal cost.",
-    .method = "Largest minus mean compute per steady step over the ranks, without the extra time "
-              "of slow ranks for the same work; reported when the mean is under 95 % of the "
-              "largest and the cost 3 % of the step, unless late ranks fully explain it.",
+    .method =
+        "Largest minus mean compute per steady step over the ranks, without the extra time "
+        "of slow ranks for the same work, and without ranks whose steps take less than half or "
+        "more than twice as long as the typical rank's; reported when the mean is under 95 % "
+        "of the largest and the cost 3 % of the step, unless late ranks fully explain it.",
     .false_alarms = "Pipeline stages with different layers; see the bubble.",
     .change = "balanced",
 };

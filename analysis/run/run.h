@@ -70,6 +70,10 @@ void run_place_groups(const struct run *run, struct run_comm *comm);
 MUST_CHECK bool run_list_ranks(const struct run *run, struct err *err);
 MUST_CHECK bool run_list_steps(const struct run *run, struct err *err);
 
+// Whether steps of two ranks, by their medians (negative: unknown), can be the same ones. Ranks
+// that step together take about the same time; those of another role, or without marks, do not.
+bool run_steps_alike(int64_t one_ns, int64_t other_ns);
+
 // How well the devices are used (run_efficiency.c).
 MUST_CHECK bool run_judge_efficiency(const struct run *run, struct err *err);
 

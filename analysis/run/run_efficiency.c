@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-// Over the ranks with steady steps, each with its mean steady step.
+// Over the ranks with steady steps like those of the typical rank, each with its mean steady step.
 struct totals {
     size_t ranks;
     double compute_ns, most_compute_ns; // sum, largest
@@ -17,10 +17,17 @@ struct totals {
     double ideal_ns; // largest step with an instantaneous network; NaN if unknown
 };
 
+bool run_steps_alike(int64_t one_ns, int64_t other_ns)
+{
+    return one_ns < 0 || other_ns < 0 || (one_ns / 2 <= other_ns && other_ns / 2 <= one_ns);
+}
+
 static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struct totals *totals)
 {
     double steps = (double)run_summary_i64(run, rank, SUMMARY_STEADY_STEPS, 0);
-    if (steps <= 0)
+    int64_t median_ns = run_summary_i64(run, rank, SUMMARY_STEP_MEDIAN_NS, -1);
+    int64_t typical_ns = run_summary_i64(run, run->headline, SUMMARY_STEP_MEDIAN_NS, -1);
+    if (steps <= 0 || !run_steps_alike(median_ns, typical_ns))
         return;
     struct parts parts = run_steady_parts(run, rank);
     double compute_ns = (double)parts_compute_ns(&parts) / steps;

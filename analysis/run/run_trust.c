@@ -79,6 +79,13 @@ static bool steps_differ(const struct run *run, size_t rank)
     return differs_in(run, rank, SUMMARY_STEADY_STEPS);
 }
 
+static bool steps_apart(const struct run *run, size_t rank)
+{
+    return run->job[rank] == run->main_job &&
+           !run_steps_alike(run_summary_i64(run, rank, SUMMARY_STEP_MEDIAN_NS, -1),
+                            run_summary_i64(run, run->headline, SUMMARY_STEP_MEDIAN_NS, -1));
+}
+
 static bool job_differs(const struct run *run, size_t rank)
 {
     return run->job[rank] != run->main_job;
@@ -143,6 +150,12 @@ static const struct misfit misfits[] = {
       .severity = "info",
       .detail = "ranks whose number of steady steps differs from the typical rank's",
       .effect = "sums over ranks cover unequal times; figures per step are not affected"}},
+    {steps_apart,
+     {.item = "steps_apart",
+      .severity = "warning",
+      .detail = "ranks whose steps take less than half or more than twice as long as the typical "
+                "rank's, as those of another role, or a recording without marked steps",
+      .effect = "they are not the same steps: balance and efficiency leave these ranks out"}},
     {world_differs,
      {.item = "world_sizes_differ",
       .severity = "warning",
