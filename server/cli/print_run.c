@@ -140,15 +140,19 @@ static void print_strategy(const struct report *report, FILE *out)
 static void print_pipeline(const struct report *report, FILE *out)
 {
     const struct table *pipeline = report_find(report, "pipeline");
-    size_t stages = shown_rows(pipeline);
+    size_t stages = shown_rows(pipeline), known = 0;
     double share = 0;
-    for (size_t row = 0; row < stages; row++)
-        share += shown_percent(pipeline, row, RUN_PIPELINE_BUBBLE_SHARE) / (double)stages;
-    if (stages)
+    for (size_t row = 0; row < stages; row++) {
+        known += !table_cell(pipeline, row, RUN_PIPELINE_BUBBLE_SHARE)->null;
+        share += shown_percent(pipeline, row, RUN_PIPELINE_BUBBLE_SHARE);
+    }
+    if (stages && !known)
+        fprintf(out, "  pipeline         %zu stages, bubble unknown\n", stages);
+    if (known)
         fprintf(out,
                 "  pipeline         bubble %.1f %% of a step on average over %zu stages, ideal "
                 "%.1f %%, %lld micro-batches\n",
-                share, stages, shown_percent(pipeline, 0, RUN_PIPELINE_IDEAL_SHARE),
+                share / (double)known, known, shown_percent(pipeline, 0, RUN_PIPELINE_IDEAL_SHARE),
                 (long long)table_i64(pipeline, 0, RUN_PIPELINE_MICRO_BATCHES, 0));
 }
 
