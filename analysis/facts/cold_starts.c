@@ -172,7 +172,8 @@ static bool list(const struct search *search, uint32_t most, struct arena *arena
     return true;
 }
 
-// Whether code is compiled in fewer than half of the steady steps, and hardly any later on.
+// Whether code is compiled in fewer than half of the steady steps, and again, after one without, at
+// most once.
 static bool find_compilations(const struct facts *facts, struct arena *arena,
                               struct host_traits *traits, struct err *err)
 {
@@ -180,20 +181,25 @@ static bool find_compilations(const struct facts *facts, struct arena *arena,
     bool *compiles = arena_array(arena, (size_t)facts->step_count + 1, sizeof *compiles, err);
     if (!compiles)
         return false;
-    int64_t count = 0, late = 0;
     for (uint32_t e = 0; e < trace->event_count; e++) {
         bool range = trace->kind[e] == EVENT_ANNOTATION || trace->kind[e] == EVENT_CPU_OP;
         if (!range || trace->dur_ns[e] < COLD_FROM_NS ||
             !(host_traits_of(traits, e) >> HOST_COMPILE & 1))
             continue;
         uint32_t step = steps_marked_at(facts, trace->begin_ns[e]);
-        if (step == FACTS_NONE || !facts->steps[step].steady || compiles[step])
-            continue;
-        compiles[step] = true;
-        count++;
-        late += step >= facts->step_count / 2;
+        if (step != FACTS_NONE)
+            compiles[step] = true;
     }
-    traits->compiles_once = 2 * count < facts->steady_count && late <= 1;
+    int64_t count = 0, again = 0;
+    bool before = true;
+    for (uint32_t s = 0; s < facts->step_count; s++) {
+        if (!facts->steps[s].steady)
+            continue;
+        count += compiles[s];
+        again += compiles[s] && !before;
+        before = compiles[s];
+    }
+    traits->compiles_once = 2 * count < facts->steady_count && again <= 1;
     return true;
 }
 

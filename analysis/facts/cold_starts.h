@@ -21,8 +21,8 @@
 // Makes traits treat these first calls as cold (host_traits_of). The kind of a launch is its
 // kernel, that of any other call, and of a graph launch, its own name; calls that copy or wait for
 // the device are excluded. The list lives in arena. Linear. Compilations of COLD_FROM_NS or more
-// are cold starts where fewer than half of the steady steps contain one, and no more than one step
-// of the second half: what is compiled again and again is not.
+// are cold starts where fewer than half of the steady steps contain one, and at most one of these
+// follows one without: what is compiled again and again is not.
 MUST_CHECK bool cold_starts_find(const struct facts *facts, struct arena *arena,
                                  struct host_traits *traits, struct err *err);
 
