@@ -139,24 +139,25 @@ static bool measure(const struct finding_case *the_case, struct copies *copies, 
     return true;
 }
 
-// "80 blocking copies per step (55 to the host, 80 with pageable memory), 177,315,680 bytes in all;
-// 13.3 ms exposed, then the device waits 2.69 ms for the host".
+// "80 blocking copies per step (55 to the host, 80 with pageable memory), 177,315,680 bytes per
+// step; 13.3 ms exposed, then the device waits 2.69 ms for the host".
 static const char *tell(const struct finding_case *the_case, const struct copies *copies,
                         int64_t waits_ns, struct err *err)
 {
-    char count[32], to_host[32], pageable[32], bytes[32], waits[64] = "";
+    char count[32], to_host[32], pageable[32], waits[64] = "";
+    int64_t bytes = copies->bytes / the_case->steps;
     findings_per_step(the_case, copies->count, count);
     if (waits_ns > 0)
         snprintf(waits, sizeof waits, ", then the device waits %s for the host",
                  time_text(waits_ns).text);
     return findings_fact(
         the_case, "kernels?category=copy", err,
-        "%s blocking %s %s (%s to the host, %s with pageable memory), %s bytes in all; %s "
+        "%s blocking %s %s (%s to the host, %s with pageable memory), %s bytes %s; %s "
         "exposed%s",
         count, strcmp(count, "1") == 0 ? "copy" : "copies", the_case->per,
         findings_per_step(the_case, copies->to_host, to_host),
         findings_per_step(the_case, copies->pageable, pageable),
-        copies->bytes ? findings_per_step(the_case, copies->bytes, bytes) : "an unknown number of",
+        copies->bytes ? count_text(bytes).text : "an unknown number of", the_case->per,
         time_text(copies->owned_ns / the_case->steps).text, waits);
 }
 

@@ -163,14 +163,15 @@ static void put_share(const struct finding_case *the_case, const struct finding 
                       bool recorded, char text[80])
 {
     int64_t recording = recorded ? recording_ns(the_case, finding) : 0;
-    int at = snprintf(text, 80, "%.1f %%", findings_percent(the_case, finding->cost_ns));
+    double own = findings_percent(the_case, finding->cost_ns);
+    int at = snprintf(text, 80, "%.1f %%", own);
     if (!recording || recording >= the_case->step_ns)
         return;
     double rest =
         100 * (double)(finding->cost_ns - recording) / (double)(the_case->step_ns - recording);
     if (rest < 0.5)
         snprintf(text + at, 80 - (size_t)at, ", perhaps none without the profiler");
-    else
+    else if (own - rest >= 0.5)
         snprintf(text + at, 80 - (size_t)at, ", %.0f %% or more without the profiler", rest);
 }
 

@@ -200,6 +200,25 @@ static enum bar grown_most(const struct slow_steps *all, int64_t *most_ns)
     return most;
 }
 
+// The cause of most idle time of that bar in the slow steps.
+static enum idle_cause main_cause(const struct slow_steps *all, enum bar bar)
+{
+    enum idle_cause most = IDLE_UNKNOWN;
+    int64_t most_ns = 0;
+    for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
+        int64_t idle_ns = 0;
+        if (cause == IDLE_COLD_START || idle_cause_bar((enum idle_cause)cause) != bar)
+            continue;
+        for (uint32_t i = 0; i < all->count; i++)
+            idle_ns += all->facts->step_parts[all->slow[i]].idle_ns[cause];
+        if (idle_ns <= most_ns)
+            continue;
+        most_ns = idle_ns;
+        most = (enum idle_cause)cause;
+    }
+    return most;
+}
+
 static const char *list_steps(const struct finding_case *the_case, const struct slow_steps *all,
                               struct err *err)
 {
@@ -208,6 +227,22 @@ static const char *list_steps(const struct finding_case *the_case, const struct 
         numbers[i] = all->facts->steps[all->slow[i]].number;
     return numbers ? number_list(numbers, all->count, the_case->arena, err) : NULL;
 }
+
+// "other compute", "idle time (data loading)".
+static const char *name_part(const struct finding_case *the_case, enum bar bar,
+                             enum idle_cause cause, struct err *err)
+{
+    bool idle = bar == BAR_IDLE_HOST_WAIT || bar == BAR_IDLE_OTHER;
+    char *name = idle ? arena_printf(the_case->arena, err, "idle time (%s)", idle_cause_word(cause))
+                      : arena_printf(the_case->arena, err, "%s", category_bar_word(bar));
+    for (char *at = name; at && *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return name;
+}
+
+#define PROFILER_WAITS                                                                           \
+    "The profiler itself holds up the device in these steps. Judge the others, or record less: " \
+    "fewer steps, without shapes, stacks and memory."
 
 #define MORE_WORK                                                                               \
     "See in the timeline what these steps do beyond the others. Run an evaluation less often, " \
@@ -219,17 +254,22 @@ static bool describe(const struct finding_case *the_case, const struct slow_step
 {
     int64_t most_ns;
     enum bar bar = grown_most(all, &most_ns);
+    enum idle_cause cause = main_cause(all, bar);
+    const char *part = name_part(the_case, bar, cause, err);
     struct evidence evidence = {0};
     finding->claim = claim_excess;
     finding->context = all;
     finding->steps = list_steps(the_case, all, err);
-    if (!finding->steps)
+    if (!finding->steps || !part)
         return false;
     evidence_add(&evidence, "steps", "median %s, 95th percentile %s; slow: %s",
                  time_text(all->median_ns).text, time_text(all->p95_ns).text, finding->steps);
-    evidence_add(&evidence, "steps", "in slow steps %s grew most, by %s of %s each",
-                 category_bar_word(bar), time_text(most_ns / all->count).text,
-                 time_text(all->excess_ns / all->count).text);
+    evidence_add(&evidence, "steps", "in slow steps %s grew most, by %s of %s each", part,
+                 time_text(most_ns / all->count).text, time_text(all->excess_ns / all->count).text);
+    if (bar == BAR_IDLE_OTHER && cause == IDLE_PROFILER) {
+        finding->advice = PROFILER_WAITS;
+        finding->gain = FINDING_GAIN_UNKNOWN;
+    }
     if (all->events >= FINDING_MORE_WORK * all->usual_events) {
         evidence_add(&evidence, "steps",
                      "they run %s device events each, the others %s: more work, such as an "
