@@ -12,6 +12,50 @@
 #define ALTERNATING_MIN 6    // steady steps
 #define ALTERNATING_BY  1.1  // the shortest of the longer ones by the longest of the shorter ones
 #define UPDATES_MIN     3    // per step
+#define NAMED           4    // annotations, where none matches
+
+// The first names of annotations, "; found a, b and others"; "" without any.
+static bool put_names(const struct facts *facts, struct buf *out, struct err *err)
+{
+    const struct trace *trace = facts->trace;
+    str_id named[NAMED];
+    int count = 0;
+    for (uint32_t e = 0; e < trace->event_count; e++) {
+        bool known = trace->kind[e] != EVENT_ANNOTATION;
+        for (int i = 0; i < count && !known; i++)
+            known = named[i] == trace->name[e];
+        if (known)
+            continue;
+        if (count == NAMED) {
+            buf_puts(out, " and others");
+            break;
+        }
+        named[count] = trace->name[e];
+        buf_puts(out, count++ ? ", " : "; found ");
+        buf_add_str(out, trace_text(trace, trace->name[e]));
+    }
+    return buf_ok(out, err);
+}
+
+// A pattern that matches nothing: often the name of a range that another recording has.
+static bool add_missed(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct doubt missed = {
+        .item = "step_pattern_missed",
+        .severity = "warning",
+        .count = 1,
+        .effect = "steps are found by other annotations, or the whole recording counts as one",
+    };
+    struct buf names = {0};
+    if (!step_marks_missed(facts))
+        return true;
+    if (put_names(facts, &names, err))
+        missed.detail = arena_printf(
+            report->arena, err, "no annotation matches the requested step pattern '%s'%.*s",
+            facts->options->step_pattern, (int)names.len, names.len ? names.at : "");
+    buf_free(&names);
+    return missed.detail && doubt_add(report, &missed, err);
+}
 
 static bool add_marks(const struct facts *facts, struct report *report, struct err *err)
 {
@@ -31,13 +75,6 @@ static bool add_marks(const struct facts *facts, struct report *report, struct e
         .detail = "steps left out of the figures per step; each with its reason in steps",
         .effect = "figures per step are based on the others",
     };
-    struct doubt missed = {
-        .item = "step_pattern_missed",
-        .severity = "warning",
-        .count = 1,
-        .detail = "no annotation matches the requested step pattern",
-        .effect = "steps are found by other annotations, or the whole recording counts as one",
-    };
     struct doubt joined = {
         .item = "joined_marks",
         .severity = "info",
@@ -46,7 +83,7 @@ static bool add_marks(const struct facts *facts, struct report *report, struct e
                   "same step",
         .effect = "they count as one step with the other",
     };
-    if (step_marks_missed(facts) && !doubt_add(report, &missed, err))
+    if (!add_missed(facts, report, err))
         return false;
     if (joined.count && !doubt_add(report, &joined, err))
         return false;

@@ -195,6 +195,11 @@ static void a_step_pattern_that_fits_nothing_is_a_warning(void **state)
         add_kernel(&hand, 7, 50, 10, 1);
         hand_analyze(&hand);
         assert_int_equal(has_item(&hand, "step_pattern_missed"), !fits);
+        if (!fits)
+            assert_string_equal(
+                hand_word(&hand, "trust", hand_find(&hand, "trust", "item", "step_pattern_missed"),
+                          "detail"),
+                "no annotation matches the requested step pattern 'eval*'; found train_step");
         assert_int_equal(has_item(&hand, "no_steps"), !fits);
         size_t row = hand_find(&hand, "environment", "key", "stepscope.step");
         assert_string_equal(hand_word(&hand, "environment", row, "value"),
