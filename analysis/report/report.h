@@ -26,7 +26,7 @@ struct table_desc {
     unsigned number; // no other table has it; 0 for tables without an enum of columns
 };
 
-#define TABLE_MAX_COLUMNS 48
+#define TABLE_MAX_COLUMNS 56
 
 // The place of a column in rows. Enums of columns hold the table's number above 8 bits of place, so
 // that using a column of another table is caught (asserted).
