@@ -22,6 +22,13 @@ static inline const char *pair_per_step(const struct pair *pair)
     return pair->sides[BASE]->no_steps && pair->sides[CAND]->no_steps ? "" : " per step";
 }
 
+// Whether one side alone has graphs without their kernels: its work then matches nothing of the
+// other's.
+static inline bool pair_hides_kernels(const struct pair *pair)
+{
+    return pair->sides[BASE]->whole_graphs != pair->sides[CAND]->whole_graphs;
+}
+
 // Rungs of the matching ladder, strongest first.
 enum rung {
     RUNG_MODULE,

@@ -12,6 +12,7 @@
 
 #define MOST        PARTS_MOST_NS // ns or calls of one run
 #define MOST_TOKENS ((int64_t)1 << 48)
+#define GRAPHS_FROM 0.01 // of the busy time: shorter graphs hide nothing that matters
 
 static bool read_total(struct pool_run *run, struct err *err)
 {
@@ -195,6 +196,17 @@ static bool work_out(struct compare_pool *pool, struct err *err)
     return parts_share_out(pool->mean_ns, sum.bar_ns, pool->bar_ns, BAR_COUNT, err);
 }
 
+// Whether graphs without their kernels have a relevant part of the busy time.
+static bool has_whole_graphs(const struct report *rank)
+{
+    const struct table *breakdown = report_find(rank, table_breakdown.name);
+    double graphs_ns = (double)trust_time_ns(rank, "graphs_whole");
+    for (size_t i = 0; breakdown && i < breakdown->row_count; i++)
+        if (table_is(breakdown, i, BREAKDOWN_SCOPE, STR("trace")))
+            return graphs_ns > GRAPHS_FROM * (double)table_i64(breakdown, i, BREAKDOWN_BUSY_NS, 0);
+    return graphs_ns > 0;
+}
+
 static void count_steps(struct compare_pool *pool)
 {
     pool->each_steps = common_steps(pool);
@@ -203,6 +215,8 @@ static void count_steps(struct compare_pool *pool)
         pool->steps += run->steps;
         pool->weighed_steps += run->steps > 0 ? pool->each_steps : 0;
         pool->no_steps &= trust_count(run->from->rank, "no_steps") > 0;
+        pool->missed_steps |= trust_count(run->from->rank, "step_pattern_missed") > 0;
+        pool->whole_graphs |= has_whole_graphs(run->from->rank);
     }
 }
 

@@ -32,6 +32,8 @@ struct compare_pool {
     int64_t each_steps;        // that each run counts as: the most of a run
     int64_t weighed_steps;     // of all runs together, if each has that many
     bool no_steps;             // none is marked: all that its runs recorded counts as one
+    bool whole_graphs;         // a run has CUDA graphs without their kernels, and they matter
+    bool missed_steps;         // a run has no annotation that matches the requested step pattern
     int64_t tokens;            // per step; 0 if unknown or different between runs
     struct pool_scale scale;   // of the figures below
     int64_t step_ns;           // lower median of the runs' medians, -1 without steps

@@ -11,9 +11,10 @@
 // One rank of one side, over its runs.
 struct rank {
     int64_t rank;
-    int64_t step_ns;             // lower median of the runs' medians, -1 without steps
-    double lateness_ns, wait_ns; // per step, sums over the runs that have them
-    size_t lateness_runs, wait_runs;
+    int64_t step_ns; // lower median of the runs' medians, -1 without steps
+    // Per step, sums over the runs that have them.
+    double lateness_ns, wait_ns, compute_ns;
+    size_t lateness_runs, wait_runs, compute_runs;
 };
 
 struct ranks {
@@ -41,6 +42,8 @@ static struct rank read_rank(const struct table *table, size_t row)
                         .step_ns = bounded(table_i64(table, row, RUN_RANKS_STEP_MEDIAN_NS, -1))};
     rank.lateness_ns = (double)table_i64(table, row, RUN_RANKS_LATENESS_NS, 0);
     rank.wait_ns = (double)table_i64(table, row, RUN_RANKS_EXPOSED_WAIT_NS, 0);
+    rank.compute_ns = (double)table_i64(table, row, RUN_RANKS_COMPUTE_NS, 0);
+    rank.compute_runs = !table_cell(table, row, RUN_RANKS_COMPUTE_NS)->null;
     rank.lateness_runs = !table_cell(table, row, RUN_RANKS_LATENESS_NS)->null;
     rank.wait_runs = !table_cell(table, row, RUN_RANKS_EXPOSED_WAIT_NS)->null;
     return rank;
@@ -55,6 +58,8 @@ static struct rank join_runs(const struct rank *runs, size_t count)
         without += runs[i].step_ns < 0;
         joined.lateness_ns += runs[i].lateness_ns;
         joined.wait_ns += runs[i].wait_ns;
+        joined.compute_ns += runs[i].compute_ns;
+        joined.compute_runs += runs[i].compute_runs;
         joined.lateness_runs += runs[i].lateness_runs;
         joined.wait_runs += runs[i].wait_runs;
     }
@@ -121,6 +126,8 @@ static bool add_rank(const struct pair *pair, const struct rank *base, const str
                  rank->lateness_runs);
         add_mean(&row, COMPARE_RANKS_BASE_EXPOSED_WAIT_NS + side, pool, rank->wait_ns,
                  rank->wait_runs);
+        add_mean(&row, COMPARE_RANKS_BASE_COMPUTE_NS + side, pool, rank->compute_ns,
+                 rank->compute_runs);
     }
     return row_end(&row, pair->report, err);
 }

@@ -36,17 +36,22 @@ static struct reason detail_of(const struct reason_case *the_case, const struct 
 
 static const char *kind_word(enum reason_kind kind)
 {
-    static const char *const words[] = {[REASON_OPERATOR] = "operator",
-                                        [REASON_SHAPE] = "shape",
-                                        [REASON_ATTENTION] = "attention",
-                                        [REASON_COLLECTIVE] = "collective",
-                                        [REASON_CAUSE] = "cause"};
+    static const char *const words[] = {
+        [REASON_OPERATOR] = "operator",   [REASON_SHAPE] = "shape",
+        [REASON_ATTENTION] = "attention", [REASON_COLLECTIVE] = "collective",
+        [REASON_WORK] = "work",           [REASON_CAUSE] = "cause"};
     return words[kind];
 }
 
+// Whether it is made of operators and kernels that have names.
 static bool is_work(const struct reason *reason)
 {
-    return reason->kind != REASON_COLLECTIVE && reason->kind != REASON_CAUSE;
+    return reason->kind < REASON_COLLECTIVE;
+}
+
+static bool is_sum(const struct reason *reason)
+{
+    return reason->kind == REASON_COLLECTIVE || reason->kind == REASON_WORK;
 }
 
 static void add_names(struct row *row, const struct reason_case *the_case)
@@ -72,8 +77,7 @@ static void add_names(struct row *row, const struct reason_case *the_case)
                    reason_calls(the_case, reason, (int)side));
     }
     struct str verdict = reason_text(the_case, shown, COMPARE_WATERFALL_VERDICT);
-    row_text_if(row, COMPARE_REASONS_VERDICT, reason->kind != REASON_COLLECTIVE && verdict.len,
-                verdict);
+    row_text_if(row, COMPARE_REASONS_VERDICT, !is_sum(reason) && verdict.len, verdict);
 }
 
 static void add_times(struct row *row, const struct reasons *reasons, const struct reason *reason,
@@ -122,10 +126,11 @@ static void add_bandwidth(struct row *row, const struct reason_case *the_case)
 
 static const char *say(const struct reason_case *the_case, struct words *words)
 {
-    const char *rule = the_case->reason->kind == REASON_COLLECTIVE
-                           ? reason_say_collective(the_case, words)
-                       : the_case->reason->kind == REASON_CAUSE ? reason_say_cause(the_case, words)
-                                                                : reason_say_work(the_case, words);
+    enum reason_kind kind = the_case->reason->kind;
+    const char *rule = kind == REASON_COLLECTIVE ? reason_say_collective(the_case, words)
+                       : kind == REASON_CAUSE    ? reason_say_cause(the_case, words)
+                       : kind == REASON_WORK     ? reason_say_graphs(the_case, words)
+                                                 : reason_say_work(the_case, words);
     words->text[0] = (char)toupper((unsigned char)words->text[0]);
     return rule;
 }

@@ -232,10 +232,11 @@ static void forgive_files(const struct pair *pair, struct both *both, size_t cou
     }
 }
 
-// Profilers record different settings: what only one of two can say is no difference.
-static void forgive_recorders(struct both *both, size_t count)
+// Profilers record different settings, and graphs as a whole hide some: what only one of two can
+// say is no difference.
+static void forgive_recorders(const struct pair *pair, struct both *both, size_t count)
 {
-    bool differ = false;
+    bool differ = pair_hides_kernels(pair);
     for (size_t i = 0; i < count; i++)
         differ |= both[i].likeness == DIFFERENT && str_equal(key_of(&both[i]), STR("recorder"));
     for (size_t i = 0; differ && i < count; i++) {
@@ -304,7 +305,7 @@ bool compare_settings_write(const struct pair *pair, struct err *err)
     if (!both)
         return false;
     size_t count = zip(settings[BASE], settings[CAND], both);
-    forgive_recorders(both, count);
+    forgive_recorders(pair, both, count);
     forgive_files(pair, both, count);
     qsort(both, count, sizeof *both, compare_boths);
     for (size_t i = 0; i < count; i++)

@@ -49,6 +49,41 @@ bool compare_summary_judge(struct pair *pair, struct err *err)
     return true;
 }
 
+// --- doubts -------------------------------------------------------------------------------------
+
+static const char *who(bool base, bool cand)
+{
+    return base && cand ? "both sides" : base ? "the base" : "the candidate";
+}
+
+static void say_graphs(struct words *words, const struct pair *pair)
+{
+    bool base = pair->sides[BASE]->whole_graphs, cand = pair->sides[CAND]->whole_graphs;
+    if (base || cand)
+        words_say(words,
+                  "%s recorded CUDA graphs as a whole, so kernels in them cannot be compared: "
+                  "record with --cuda-graph-trace=node",
+                  who(base, cand));
+}
+
+// The pattern as the settings have it: the reports of both sides may come from a store.
+static void say_pattern(struct words *words, const struct pair *pair)
+{
+    bool base = pair->sides[BASE]->missed_steps, cand = pair->sides[CAND]->missed_steps;
+    if (!base && !cand)
+        return;
+    struct str pattern = compare_pool_setting(&pair->sides[base ? BASE : CAND]->side->runs[0],
+                                              STR("stepscope.step"));
+    words_say(words, "%sno annotation of %s matches the step pattern", words->len ? "; " : "",
+              base && cand ? "either side" : who(base, cand));
+    if (pattern.len)
+        words_say(words, " '%.*s'", (int)(pattern.len < 60 ? pattern.len : 60), pattern.at);
+    words_say(words, ", so %s steps are not those asked for",
+              base && cand ? "their"
+              : base       ? "the base's"
+                           : "the candidate's");
+}
+
 // --- the sentence -------------------------------------------------------------------------------
 
 static void say_missing(struct words *words, const struct compare_pool *sides[SIDES])
@@ -63,6 +98,8 @@ static void say_work(struct words *words, const struct pair *pair, const struct 
 {
     const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
     const char *per_step = pair_per_step(pair);
+    if (pair_hides_kernels(pair))
+        return;
     if (work->is_same) {
         if (work->same_share < COMPARE_SAME_SHARE)
             words_say(words,
@@ -242,10 +279,10 @@ static void add_rungs(struct row *row, const double matched[RUNG_COUNT])
                    all > 0 ? matched[r] / all : 0);
 }
 
-static void add_work(struct row *row, const struct compare_work *work)
+static void add_work(struct row *row, const struct compare_work *work, bool known)
 {
-    row_f64(row, COMPARE_SUMMARY_SAME_WORK_SHARE, work->same_share);
-    row_bool(row, COMPARE_SUMMARY_SAME_WORK, work->is_same);
+    row_f64(row, COMPARE_SUMMARY_SAME_WORK_SHARE, known ? work->same_share : NAN);
+    row_bool_if(row, COMPARE_SUMMARY_SAME_WORK, known, work->is_same);
     for (int side = 0; side < SIDES; side++)
         row_f64(row, COMPARE_SUMMARY_BASE_FLOPS_PER_STEP + side, work->sides[side].flops_per_step);
     for (int side = 0; side < SIDES; side++)
@@ -275,11 +312,15 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
 {
     const struct compare_pool *base = pair->sides[BASE], *cand = pair->sides[CAND];
     bool known = base->step_ns >= 0 && cand->step_ns >= 0;
-    struct words words = {.len = 0};
+    struct words words = {.len = 0}, doubts = {.len = 0};
     struct compare_work work;
     if (!compare_work_read(pair, &work, err))
         return false;
+    say_graphs(&doubts, pair);
+    say_pattern(&doubts, pair);
     if (known) {
+        if (doubts.len)
+            words_say(&words, "%.*s; ", (int)doubts.len, doubts.text);
         say_work(&words, pair, &work);
         say_steps(&words, pair);
         say_difference(&words, pair);
@@ -292,9 +333,10 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     }
     struct row row = {.desc = &table_compare_summary};
     row_i64(&row, COMPARE_SUMMARY_CAND, pair->number);
-    add_steps(&row, pair, known, work.is_same);
+    add_steps(&row, pair, known, work.is_same && !pair_hides_kernels(pair));
     row_word(&row, COMPARE_SUMMARY_VERDICT, verdict_word(pair->judged.verdict));
     row_text(&row, COMPARE_SUMMARY_VERDICT_TEXT, words_str(&words));
+    row_text_if(&row, COMPARE_SUMMARY_DOUBTS, doubts.len, words_str(&doubts));
     row_i64(&row, COMPARE_SUMMARY_BASE_STEPS, base->steps);
     row_i64(&row, COMPARE_SUMMARY_CAND_STEPS, cand->steps);
     row_bool(&row, COMPARE_SUMMARY_BASE_NO_STEPS, base->no_steps);
@@ -310,6 +352,6 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     row_i64_if(&row, COMPARE_SUMMARY_CAND_TOKENS, cand->tokens != 0, cand->tokens);
     add_rungs(&row, matched);
     row_i64_if(&row, COMPARE_SUMMARY_BRIDGE_NS, known, known ? bridge_ns(base, cand) : 0);
-    add_work(&row, &work);
+    add_work(&row, &work, !pair_hides_kernels(pair));
     return row_end(&row, pair->report, err);
 }

@@ -204,6 +204,56 @@ double reason_pace(const struct reason_case *the_case, struct str kernel)
     return factors[(count - 1) / 2];
 }
 
+// --- ranks --------------------------------------------------------------------------------------
+
+static double change_of(const struct rank_change *rank)
+{
+    return rank->ns[CAND] - rank->ns[BASE];
+}
+
+static int compare_changes(const void *a, const void *b)
+{
+    double x = change_of(a), y = change_of(b);
+    return (x > y) - (x < y);
+}
+
+static bool read_changes(const struct pair *pair, struct rank_change **changes, size_t *count,
+                         struct err *err)
+{
+    const struct table *ranks = report_find(pair->report, table_compare_ranks.name);
+    size_t rows = ranks ? ranks->row_count : 0;
+    *count = 0;
+    *changes = arena_array(pair->scratch, rows + 1, sizeof **changes, err);
+    for (size_t row = 0; *changes && row < rows; row++) {
+        struct rank_change rank = {.rank = table_i64(ranks, row, COMPARE_RANKS_RANK, -1)};
+        if (table_i64(ranks, row, COMPARE_RANKS_CAND, 0) != pair->number || rank.rank < 0)
+            continue;
+        for (unsigned side = 0; side < SIDES; side++)
+            rank.ns[side] = (double)table_i64(ranks, row, COMPARE_RANKS_BASE_COMPUTE_NS + side, 0);
+        (*changes)[(*count)++] = rank;
+    }
+    return *changes != NULL;
+}
+
+static bool find_moved(const struct pair *pair, struct moved_rank *moved, struct err *err)
+{
+    struct rank_change *changes;
+    size_t count;
+    if (!read_changes(pair, &changes, &count, err))
+        return false;
+    if (count < 2)
+        return true;
+    qsort(changes, count, sizeof *changes, compare_changes);
+    double median = change_of(&changes[(count - 1) / 2]);
+    bool first = median - change_of(changes) > change_of(&changes[count - 1]) - median;
+    double next = change_of(&changes[first ? 1 : count - 2]);
+    moved->own = changes[first ? 0 : count - 1];
+    moved->beyond_ns = change_of(&moved->own) - median;
+    moved->alone = fabs(next - median) < fabs(moved->beyond_ns) / 2;
+    moved->ranks = count;
+    return true;
+}
+
 // --- the case -----------------------------------------------------------------------------------
 
 static void name_sides(const struct pair *pair, struct reason_case *the_case)
@@ -226,5 +276,6 @@ bool reason_case_make(const struct pair *pair, struct reason_case *the_case, str
     *the_case = (struct reason_case){.pair = pair};
     the_case->waterfall = report_find(pair->report, table_compare_waterfall.name);
     name_sides(pair, the_case);
-    return !the_case->same_gpu || find_paces(pair, the_case, err);
+    return find_moved(pair, &the_case->moved, err) &&
+           (!the_case->same_gpu || find_paces(pair, the_case, err));
 }

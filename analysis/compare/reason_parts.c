@@ -40,6 +40,12 @@ static bool is_bar(const struct gathering *all, size_t row, enum bar bar)
     return table_is(all->waterfall, row, COMPARE_WATERFALL_BAR, str_of(category_bar_word(bar)));
 }
 
+static bool is_no_work(const struct gathering *all, size_t row)
+{
+    return is_bar(all, row, BAR_IDLE_HOST_WAIT) || is_bar(all, row, BAR_IDLE_OTHER) ||
+           is_bar(all, row, BAR_UNRECORDED);
+}
+
 // Where the rows below a row of this level end: rows come depth first.
 static size_t end_below(const struct gathering *all, size_t row, const char *level)
 {
@@ -106,8 +112,7 @@ static struct reason of_row(const struct gathering *all, size_t row, const char 
 static void add_operator(struct gathering *all, size_t row)
 {
     struct reason reason = of_row(all, row, "op");
-    bool idle = is_bar(all, row, BAR_IDLE_HOST_WAIT) || is_bar(all, row, BAR_IDLE_OTHER) ||
-                is_bar(all, row, BAR_UNRECORDED);
+    bool idle = is_no_work(all, row);
     reason.kind = idle ? REASON_CAUSE : REASON_OPERATOR;
     reason.title = idle ? table_text(all->waterfall, row, COMPARE_WATERFALL_CATEGORY)
                         : name_of(all->waterfall, row);
@@ -200,7 +205,41 @@ static size_t find_bar(const struct gathering *all, enum bar bar)
     return 0;
 }
 
+// --- graphs recorded as a whole ------------------------------------------------------------------
+
+// All that may lie in a graph, the time between its kernels included, is one part; causes of other
+// idle time are parts of their own.
+static void add_hidden(struct gathering *all)
+{
+    struct reason work = of_row(all, find_bar(all, BAR_OTHER_COMPUTE), "bar");
+    work.kind = REASON_WORK;
+    work.title = STR("kernels and graphs");
+    memset(work.ns, 0, sizeof work.ns);
+    for (size_t row = 0; row < all->waterfall->row_count; row++) {
+        if (!is_own(all, row) || !is_level(all->waterfall, row, "op"))
+            continue;
+        if (is_no_work(all, row) &&
+            !table_is(all->waterfall, row, COMPARE_WATERFALL_CATEGORY, STR("graph_replay"))) {
+            add_operator(all, row);
+            continue;
+        }
+        for (unsigned side = 0; side < SIDES; side++)
+            work.ns[side] += number(all->waterfall, row, COMPARE_WATERFALL_BASE_NS + side);
+    }
+    add(all, work);
+}
+
 // --- all together -------------------------------------------------------------------------------
+
+static void add_all(struct gathering *all)
+{
+    bool has_collectives = has_kinds(all);
+    if (has_collectives)
+        add_collectives(all, find_bar(all, BAR_EXPOSED_COMM));
+    for (size_t row = 0; row < all->waterfall->row_count; row++)
+        if (is_own(all, row))
+            add_row(all, row, has_collectives);
+}
 
 // 1 only in the candidate, -1 only in the base, 0 in both.
 static int presence_of(const struct reason *reason)
@@ -310,12 +349,10 @@ bool reasons_gather(const struct pair *pair, struct reasons *reasons, struct err
     all.at = arena_array(pair->scratch, room + 1, sizeof *all.at, err);
     if (!all.at)
         return false;
-    bool has_collectives = has_kinds(&all);
-    if (has_collectives)
-        add_collectives(&all, find_bar(&all, BAR_EXPOSED_COMM));
-    for (size_t row = 0; row < all.waterfall->row_count; row++)
-        if (is_own(&all, row))
-            add_row(&all, row, has_collectives);
+    if (pair_hides_kernels(pair))
+        add_hidden(&all);
+    else
+        add_all(&all);
     if (all.count)
         qsort(all.at, all.count, sizeof *all.at, compare_reasons); // the largest first
     join_replaced(&all);

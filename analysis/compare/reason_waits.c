@@ -54,6 +54,32 @@ static int64_t exposed_delta_ns(const struct reason_case *the_case)
     return the_case->reason->ns[CAND] - the_case->reason->ns[BASE];
 }
 
+// The exposed waits of the rank that represents both sides; false if unknown.
+static bool read_waits(const struct reason_case *the_case, int64_t ns[SIDES])
+{
+    const struct table *ranks = report_find(the_case->pair->report, table_compare_ranks.name);
+    int64_t shown = the_case->pair->sides[BASE]->side->runs[0].which.number;
+    if (shown != the_case->pair->sides[CAND]->side->runs[0].which.number)
+        return false;
+    for (size_t row = 0; ranks && row < ranks->row_count; row++)
+        if (table_i64(ranks, row, COMPARE_RANKS_CAND, 0) == the_case->pair->number &&
+            table_i64(ranks, row, COMPARE_RANKS_RANK, -1) == shown) {
+            for (unsigned side = 0; side < SIDES; side++)
+                ns[side] = table_i64(ranks, row, COMPARE_RANKS_BASE_EXPOSED_WAIT_NS + side, -1);
+            return ns[BASE] >= 0 && ns[CAND] >= 0;
+        }
+    return false;
+}
+
+// Whether that rank's waits, of all kinds together, explain the difference.
+static bool is_wait(const struct reason_case *the_case)
+{
+    int64_t ns[SIDES], delta_ns = exposed_delta_ns(the_case);
+    if (!read_waits(the_case, ns) || (ns[CAND] > ns[BASE]) != (delta_ns > 0))
+        return false;
+    return (double)llabs(ns[CAND] - ns[BASE]) >= MOST_OF * (double)llabs(delta_ns);
+}
+
 // The rank whose lateness grew most from the fast side to the slow one.
 static bool find_late_rank(const struct reason_case *the_case, int64_t *rank,
                            int64_t late_ns[SIDES])
@@ -87,6 +113,37 @@ static bool say_late_rank(const struct reason_case *the_case, struct words *word
     words_say(words, "the others wait for rank %lld of %s, which is %s late%s instead of %s",
               (long long)rank, the_case->names[slow], time_text(late_ns[slow]).text,
               pair_per_step(the_case->pair), time_text(late_ns[1 - slow]).text);
+    return true;
+}
+
+// The rank that others wait for although it starts no collective late, as a stage of a pipeline:
+// its compute grew, and theirs did not.
+static bool say_slow_rank(const struct reason_case *the_case, struct words *words)
+{
+    const struct moved_rank *moved = &the_case->moved;
+    int slow = reason_slow_side(the_case->reason), fast = 1 - slow;
+    double sign = slow == CAND ? 1 : -1;
+    double grown_ns = moved->own.ns[slow] - moved->own.ns[fast];
+    double least_ns = MOST_OF * (double)llabs(exposed_delta_ns(the_case));
+    if (!moved->ranks || !moved->alone || grown_ns < least_ns ||
+        sign * moved->beyond_ns < least_ns || !is_wait(the_case))
+        return false;
+    words_say(words, "the others wait for rank %lld of %s, which computes for %s%s instead of %s",
+              (long long)moved->own.rank, the_case->names[slow],
+              time_text(llround(moved->own.ns[slow])).text, pair_per_step(the_case->pair),
+              time_text(llround(moved->own.ns[fast])).text);
+    return true;
+}
+
+static bool say_waits(const struct reason_case *the_case, struct words *words)
+{
+    int64_t ns[SIDES];
+    if (!is_wait(the_case) || !read_waits(the_case, ns))
+        return false;
+    words_say(words,
+              "this rank waits for others, not for the transfer: %s%s of its exposed communication "
+              "instead of %s",
+              time_text(ns[CAND]).text, pair_per_step(the_case->pair), time_text(ns[BASE]).text);
     return true;
 }
 
@@ -149,8 +206,9 @@ const char *reason_say_collective(const struct reason_case *the_case, struct wor
         const char *word;
         bool (*say)(const struct reason_case *the_case, struct words *words);
     } rules[] = {
-        {"one_side", say_presence}, {"wait", say_late_rank},      {"calls", say_more_calls},
-        {"hidden", say_hidden},     {"bandwidth", say_bandwidth},
+        {"one_side", say_presence},   {"wait", say_late_rank}, {"wait", say_slow_rank},
+        {"calls", say_more_calls},    {"hidden", say_hidden},  {"wait", say_waits},
+        {"bandwidth", say_bandwidth},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].say(the_case, words))
@@ -165,6 +223,18 @@ const char *reason_say_collective(const struct reason_case *the_case, struct wor
               pair_per_step(the_case->pair),
               time_text(sum_i64(the_case, COMPARE_COLLECTIVES_BASE_NS)).text);
     return "none";
+}
+
+// --- graphs -------------------------------------------------------------------------------------
+
+const char *reason_say_graphs(const struct reason_case *the_case, struct words *words)
+{
+    bool base = the_case->pair->sides[BASE]->whole_graphs;
+    words_say(words,
+              "kernels, collectives, copies and gaps in graphs as one: the graphs of %s are "
+              "recorded as a whole",
+              the_case->names[base ? BASE : CAND]);
+    return "graphs";
 }
 
 // --- idle time ----------------------------------------------------------------------------------

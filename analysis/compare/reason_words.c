@@ -256,6 +256,21 @@ static void say_pace(const struct reason_case *the_case, double factor, struct w
                   pace);
 }
 
+// Whether it is a matter of one rank: the one whose step is shown computes for that much longer,
+// and no other one does.
+static void say_one_rank(const struct reason_case *the_case, struct words *words)
+{
+    const struct moved_rank *moved = &the_case->moved;
+    double delta_ns = (double)delta_of(the_case->reason);
+    if (moved->ranks < 2 || !moved->alone || delta_ns * moved->beyond_ns < 0 ||
+        fabs(moved->beyond_ns) < MOST_OF * fabs(delta_ns))
+        return;
+    for (int side = 0; side < SIDES; side++)
+        if (the_case->pair->sides[side]->side->runs[0].which.number != moved->own.rank)
+            return;
+    words_say(words, "; on rank %lld alone of %zu", (long long)moved->own.rank, moved->ranks);
+}
+
 // Of communication and copies only what nothing hides is compared, which is no time of a call.
 static bool say_exposed(const struct reason_case *the_case, struct words *words)
 {
@@ -296,6 +311,7 @@ static bool say_slower(const struct reason_case *the_case, struct words *words)
     words_say(words, ", %s instead of %s", time_text_beside(cand_ns, base_ns).text,
               time_text_beside(base_ns, cand_ns).text);
     say_pace(the_case, factor, words);
+    say_one_rank(the_case, words);
     return true;
 }
 

@@ -15,6 +15,7 @@ enum reason_kind {
     REASON_SHAPE,
     REASON_ATTENTION,
     REASON_COLLECTIVE,
+    REASON_WORK, // all of the device's, where graphs hide the kernels of one side
     REASON_CAUSE
 };
 
@@ -59,6 +60,20 @@ struct kernel_pace {
     double base_ns, cand_ns;
 };
 
+// A rank and its compute per step.
+struct rank_change {
+    int64_t rank;
+    double ns[SIDES];
+};
+
+// The rank whose compute changed most beside that of the median rank.
+struct moved_rank {
+    struct rank_change own;
+    double beyond_ns; // its change beyond that of the median rank
+    bool alone;       // no other one changed half as much beyond that
+    size_t ranks;     // 0 unless both sides have the same ranks, several ones
+};
+
 // What a sentence may be based on.
 struct reason_case {
     const struct pair *pair;
@@ -71,6 +86,7 @@ struct reason_case {
     char names[SIDES][48];           // "H100" and "MI300X", or "the base" and "the candidate"
     struct kernel_pace *paces;       // of the same GPU
     size_t pace_count;
+    struct moved_rank moved;
 };
 
 // What the sentences of all reasons of a pair have in common (reason_case.c).
@@ -78,10 +94,11 @@ MUST_CHECK bool reason_case_make(const struct pair *pair, struct reason_case *th
                                  struct err *err);
 
 // Says why, without a full stop, and returns the word of the rule that applied: of device work
-// (reason_words.c), of collectives and idle time (reason_waits.c).
+// (reason_words.c), of collectives, idle time and work that graphs hide (reason_waits.c).
 const char *reason_say_work(const struct reason_case *the_case, struct words *words);
 const char *reason_say_collective(const struct reason_case *the_case, struct words *words);
 const char *reason_say_cause(const struct reason_case *the_case, struct words *words);
+const char *reason_say_graphs(const struct reason_case *the_case, struct words *words);
 
 // --- helpers of the rules -----------------------------------------------------------------------
 

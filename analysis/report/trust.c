@@ -34,14 +34,25 @@ unsigned trust_doubt(const struct table_desc *desc)
     return desc == &table_run_trust ? RUN_TRUST_DOUBT : TRUST_DOUBT;
 }
 
-int64_t trust_count(const struct report *report, const char *item)
+// A figure of an item; 0 if it is missing.
+static int64_t figure_of(const struct report *report, const char *item, unsigned column)
 {
     const struct table *table = report_find(report, "trust");
     unsigned doubt = table ? trust_doubt(table->desc) : 0;
     for (size_t i = 0; table && i < table->row_count; i++)
         if (table_is(table, i, doubt + DOUBT_ITEM, str_of(item)))
-            return table_i64(table, i, doubt + DOUBT_COUNT, 0);
+            return table_i64(table, i, doubt + column, 0);
     return 0;
+}
+
+int64_t trust_count(const struct report *report, const char *item)
+{
+    return figure_of(report, item, DOUBT_COUNT);
+}
+
+int64_t trust_time_ns(const struct report *report, const char *item)
+{
+    return figure_of(report, item, DOUBT_TIME_NS);
 }
 
 bool trust_lacks_steps(const struct report *report, int64_t rank)

@@ -30,6 +30,9 @@ unsigned trust_doubt(const struct table_desc *desc);
 // The count of an item in the table; 0 if it is missing.
 int64_t trust_count(const struct report *report, const char *item);
 
+// The device time that it affects; 0 if it is missing or affects none.
+int64_t trust_time_ns(const struct report *report, const char *item);
+
 // Whether no step of that rank of a run is marked: its whole recording counts as one.
 bool trust_lacks_steps(const struct report *report, int64_t rank);
 

@@ -307,6 +307,14 @@ static void print_change(const struct table *waterfall, size_t row, FILE *out)
     fputc('\n', out);
 }
 
+// Kernels of one side against graphs of the other that hide theirs are no changes.
+static bool is_work_known(const struct gate_question *question)
+{
+    const struct table *summary;
+    int64_t row = contributors_summary_row(&question->pair, &summary);
+    return row < 0 || !table_cell(summary, (size_t)row, COMPARE_SUMMARY_SAME_WORK)->null;
+}
+
 static void print_changes(const struct gate_question *question, FILE *out)
 {
     const struct table *waterfall = find(question, &table_compare_waterfall);
@@ -349,7 +357,8 @@ void print_compare_text(const struct gate_question *question, const struct gate_
     if (!has_parts)
         return;
     print_bars(question, out);
-    print_changes(question, out);
+    if (is_work_known(question))
+        print_changes(question, out);
     print_matched(question, out);
 }
 

@@ -74,6 +74,13 @@ bool contributors_whole(const struct compared_pair *pair)
     return contributors_no_steps(pair, false) && contributors_no_steps(pair, true);
 }
 
+struct str contributors_doubts(const struct compared_pair *pair)
+{
+    const struct table *summary;
+    int64_t row = contributors_summary_row(pair, &summary);
+    return row < 0 ? STR("") : table_text(summary, (size_t)row, COMPARE_SUMMARY_DOUBTS);
+}
+
 const char *contributors_sum_word(const struct compared_pair *pair)
 {
     bool has_repeats = pair->base->run_count > 1 || pair->side->run_count > 1;

@@ -38,6 +38,9 @@ bool contributors_no_steps(const struct compared_pair *pair, bool of_cand);
 // The same of both: times are of recordings, not of steps.
 bool contributors_whole(const struct compared_pair *pair);
 
+// What keeps the two from being compared as asked; "" without.
+struct str contributors_doubts(const struct compared_pair *pair);
+
 // What the parts of a side sum to: "mean step", or "recording", of repeats "mean recording".
 const char *contributors_sum_word(const struct compared_pair *pair);
 

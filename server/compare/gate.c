@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_NAME_BYTES = 60, MAX_CONTRIBUTORS = 3, MAX_SETTINGS = 4 };
+enum { MAX_NAME_BYTES = 60, MAX_CONTRIBUTORS = 3, MAX_SETTINGS = 4, MAX_DOUBTS_BYTES = 400 };
 
 // A side's name: its run's, or the name and the number of runs. Clean.
 static const char *side_name(const struct compare_side *side, struct arena *arena)
@@ -272,11 +272,20 @@ static void put_limit(const struct gate_question *question, const struct gate_an
                           : ", which is within noise");
 }
 
+// What keeps the sides from being compared as asked comes before what their times say.
+static void put_doubts(const struct gate_question *question, struct arena *arena, struct buf *out)
+{
+    struct str doubts = contributors_doubts(&question->pair);
+    if (doubts.len)
+        buf_printf(out, "%s; ", contributors_clean(doubts, MAX_DOUBTS_BYTES, arena));
+}
+
 static void put_verdict(const struct gate_question *question, const struct gate_answer *answer,
                         struct arena *arena, struct buf *out)
 {
     const struct judgement *judgement = &answer->judgement;
     buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
+    put_doubts(question, arena, out);
     if (has_steps(judgement)) {
         put_shift(question, judgement, arena, out);
         put_limit(question, answer, out);

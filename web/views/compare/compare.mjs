@@ -59,11 +59,13 @@ function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
   const whole = are_whole(candidate.summary);
   const runs = [data.base.runs, candidate.runs].map(([run]) => run.id);
+  // Kernels of one side against graphs of the other that hide theirs are no changes.
+  const hidden = candidate.summary.same_work === null;
   return [
-    ["changes", "Changes", html`
+    ...(hidden ? [] : [["changes", "Changes", html`
       <${KernelLabels} runs=${runs} />
       <${ChangeTable} query=${one} summary=${candidate.summary} place=${waterfall.place}
-        runs=${runs} onall=${() => waterfall.go({})} />`],
+        runs=${runs} onall=${() => waterfall.go({})} />`]]),
     ...(whole ? [] : [["steps", "Step time", html`<${StepTimes} data=${data}
       query=${query} />`]]),
     ["training", "", html`<${TrainingCurves} base=${first_of(data.base.runs)}

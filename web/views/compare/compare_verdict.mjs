@@ -77,6 +77,8 @@ export function Verdict({ query, base: { runs: base, note }, candidate, threshol
   const warning = hardly_comparable(summary);
   const unmarked = unmarked_side(summary, [side_name(base), side_name(runs)]);
   return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
+    ${summary.doubts && html`<p class="verdict-warning">
+      <strong>Not fully comparable:</strong> ${sentence(summary.doubts)}</p>`}
     ${warning && html`<p class="verdict-warning">
       <strong>Hardly comparable:</strong> ${warning}</p>`}
     ${unmarked && html`<p class="verdict-warning"><strong>A step against a recording:</strong> no

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why two steps differ, for the card above everything else; pure.
-import { change_text, number, percent, short_kernel, time_text } from "../../base/format.mjs";
+import { capital, change_text, number, percent, short_kernel, time_text }
+  from "../../base/format.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
 import { cause_label } from "../../base/values.mjs";
@@ -35,6 +36,7 @@ export function reason_title({ kind, title, bar }, label = "") {
   if (kind === "cause" && title === "unrecorded") return part_of("unrecorded").label;
   if (kind === "cause") return `Idle: ${cause_label(title).toLowerCase()}`;
   if (kind === "collective") return `${title}, exposed`;
+  if (kind === "work") return capital(title);
   if (label) return label;
   return bar === "exposed_memory" ? `${short_kernel(title)}, copies` : short_kernel(title);
 }
@@ -74,6 +76,7 @@ export function reason_figures(row) {
 
 /** Where the waterfall shows a reason. */
 export function reason_place({ kind, bar, category, waterfall }) {
+  if (kind === "work") return {};
   if (kind === "collective") return { bar };
   if (kind === "attention" || kind === "cause") return { bar, cat: category ?? "" };
   return { bar, cat: category ?? "", node: String(waterfall) };

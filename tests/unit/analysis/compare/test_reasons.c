@@ -498,6 +498,84 @@ static void all_sizes_of_a_kind_of_collective_count(void **state)
     bench_end(&bench);
 }
 
+// A rank of the newest run.
+static void add_rank(struct bench *bench, int64_t rank, int64_t compute_ns, int64_t wait_ns)
+{
+    ROW(bench_run(bench), &table_run_ranks, {"rank", .i = rank}, {"compute_ns", .i = compute_ns},
+        {"exposed_wait_ns", .i = wait_ns});
+}
+
+// Rank 0 receives; the transfer takes as long in both, and another rank may compute for longer.
+static void compare_receives(struct bench *bench, int64_t grown_ns, int64_t waited_ns)
+{
+    bench_begin(bench);
+    for (int side = 0; side < 2; side++) {
+        int64_t ns = 10 * MS + side * 4 * MS;
+        bench_add(bench);
+        bench_part(bench, (struct hand_part){"exposed_comm", "communication", "record_param_comms",
+                                             NULL, NULL, "nccl", 1, ns});
+        bench_steps(bench, 1, ns);
+        ROW(bench_rank(bench), &table_comm_sizes, {"kind", .text = "recv"}, {"calls", .i = 1},
+            {"calls_per_step", .f = 1}, {"steady_ns", .i = ns}, {"steady_exposed_ns", .i = ns},
+            {"bytes", .i = 100}, {"bus_gbps", .f = 10e6 / (double)ns});
+        for (int64_t rank = 0; rank < 4; rank++)
+            add_rank(bench, rank, 60 * MS + (rank == 2 ? side * grown_ns : 0),
+                     rank == 0 ? 9 * MS + side * waited_ns : 0);
+        bench_side(bench, 1);
+    }
+    bench_compare(bench);
+}
+
+static void a_receive_that_waits_is_not_blamed_on_the_wire(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t grown_ns, waited_ns;
+        const char *rule, *why;
+    } rows[] = {
+        {6 * MS, 4 * MS, "wait",
+         "The others wait for rank 2 of the candidate, which computes for 66.0 ms per step instead "
+         "of 60.0 ms"},
+        {1 * MS, 4 * MS, "wait",
+         "This rank waits for others, not for the transfer: 13.0 ms per step of its exposed "
+         "communication instead of 9.00 ms"},
+        {6 * MS, 1 * MS, "bandwidth",
+         "0.714 GB/s of bus bandwidth on the candidate instead of 1, waiting for other ranks "
+         "included"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct bench bench;
+        compare_receives(&bench, rows[i].grown_ns, rows[i].waited_ns);
+        assert_why(&bench, 0, rows[i].rule, rows[i].why);
+        bench_end(&bench);
+    }
+}
+
+static void work_that_one_rank_alone_does_slower_says_so(void **state)
+{
+    (void)state;
+    for (int all = 0; all < 2; all++) {
+        struct bench bench;
+        bench_begin(&bench);
+        for (int side = 0; side < 2; side++) {
+            int64_t ns = 10 * MS + side * 4 * MS;
+            bench_add(&bench);
+            bench_part(&bench,
+                       (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "k", 4, ns});
+            bench_steps(&bench, 1, ns);
+            for (int64_t rank = 0; rank < 4; rank++)
+                add_rank(&bench, rank, rank == 0 || all ? ns : 10 * MS, 0);
+            bench_side(&bench, 1);
+        }
+        bench_compare(&bench);
+        assert_why(&bench, 0, "slower",
+                   all ? "A call of the same kernel takes 40 % longer, 3.50 ms instead of 2.50 ms"
+                       : "A call of the same kernel takes 40 % longer, 3.50 ms instead of 2.50 ms; "
+                         "on rank 0 alone of 4");
+        bench_end(&bench);
+    }
+}
+
 static void names_and_shapes_are_short(void **state)
 {
     (void)state;
@@ -542,6 +620,8 @@ int main(void)
         cmocka_unit_test(composed_attention_is_one_part),
         cmocka_unit_test(a_collective_that_compute_hides_no_longer_says_so),
         cmocka_unit_test(all_sizes_of_a_kind_of_collective_count),
+        cmocka_unit_test(a_receive_that_waits_is_not_blamed_on_the_wire),
+        cmocka_unit_test(work_that_one_rank_alone_does_slower_says_so),
         cmocka_unit_test(names_and_shapes_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,6 +84,7 @@ struct judged_shift {
     double share, low, high, p_value, threshold;
     const char *verdict, *method;
     bool no_steps[2]; // of base and candidate
+    const char *doubts;
 };
 
 static struct cell share_cell(double value)
@@ -94,25 +95,27 @@ static struct cell share_cell(double value)
 static void add_summary(struct fixture *f, struct judged_shift shift)
 {
     int64_t delta_ns = llround(500.0 * (double)MS * shift.share);
-    const struct given row[] = {{"cand", I(1)},
-                                {"base_step_ns", I((int64_t)500 * MS)},
-                                {"cand_step_ns", I((int64_t)500 * MS + delta_ns)},
-                                {"shift_ns", I(delta_ns)},
-                                {"shift_share", F(shift.share)},
-                                {"shift_low_share", share_cell(shift.low)},
-                                {"shift_high_share", share_cell(shift.high)},
-                                {"p_value", share_cell(shift.p_value)},
-                                {"threshold_share", share_cell(shift.threshold)},
-                                {"verdict", cell_text(str_of(shift.verdict))},
-                                {"method", cell_text(str_of(shift.method))},
-                                {"relevant", cell_bool(true)},
-                                {"relevant_from_ns", I(1 * MS)},
-                                {"base_steps", I(10)},
-                                {"cand_steps", I(10)},
-                                {"base_no_steps", cell_bool(shift.no_steps[0])},
-                                {"cand_no_steps", cell_bool(shift.no_steps[1])},
-                                {"delta_mean_ns", I(delta_ns)},
-                                END};
+    const struct given row[] = {
+        {"cand", I(1)},
+        {"base_step_ns", I((int64_t)500 * MS)},
+        {"cand_step_ns", I((int64_t)500 * MS + delta_ns)},
+        {"shift_ns", I(delta_ns)},
+        {"shift_share", F(shift.share)},
+        {"shift_low_share", share_cell(shift.low)},
+        {"shift_high_share", share_cell(shift.high)},
+        {"p_value", share_cell(shift.p_value)},
+        {"threshold_share", share_cell(shift.threshold)},
+        {"verdict", cell_text(str_of(shift.verdict))},
+        {"method", cell_text(str_of(shift.method))},
+        {"relevant", cell_bool(true)},
+        {"relevant_from_ns", I(1 * MS)},
+        {"base_steps", I(10)},
+        {"cand_steps", I(10)},
+        {"base_no_steps", cell_bool(shift.no_steps[0])},
+        {"cand_no_steps", cell_bool(shift.no_steps[1])},
+        {"delta_mean_ns", I(delta_ns)},
+        {"doubts", shift.doubts ? cell_text(str_of(shift.doubts)) : cell_null()},
+        END};
     add(f, &f->report, &table_compare_summary, row);
 }
 
@@ -378,6 +381,21 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
     tear_down(&f);
 }
 
+static void doubts_come_before_the_figures(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct judged_shift shift = regression;
+    shift.doubts = "no annotation of the base matches";
+    set_up(&f);
+    add_repeats(&f);
+    add_summary(&f, shift);
+    assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
+    const char *start = "fail: no annotation of the base matches; a step of pr@1";
+    assert_memory_equal(f.answer.lines[0], start, strlen(start));
+    tear_down(&f);
+}
+
 static void recordings_without_steps_are_called_that(void **state)
 {
     (void)state;
@@ -608,6 +626,7 @@ int main(void)
         cmocka_unit_test(the_same_run_on_both_sides_passes),
         cmocka_unit_test(the_sequential_test_says_what_it_still_needs),
         cmocka_unit_test(a_side_without_steps_is_undecided_and_says_so),
+        cmocka_unit_test(doubts_come_before_the_figures),
         cmocka_unit_test(recordings_without_steps_are_called_that),
         cmocka_unit_test(parts_that_go_against_the_difference_are_reported),
         cmocka_unit_test(names_from_traces_can_command_no_terminal),

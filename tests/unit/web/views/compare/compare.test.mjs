@@ -152,6 +152,9 @@ test("a reason has a title, figures of what limits it, and a place in the waterf
   assert.equal(reason_title({ kind: "cause", title: "data_loading" }), "Idle: data loading");
   assert.equal(reason_title({ kind: "cause", title: "unrecorded" }), "Unrecorded work");
   assert.equal(reason_title({ kind: "collective", title: "all_reduce" }), "all_reduce, exposed");
+  const work = { kind: "work", title: "kernels and graphs", bar: "other_compute", waterfall: 3 };
+  assert.equal(reason_title(work), "Kernels and graphs");
+  assert.deepEqual(reason_place(work), {}, "the whole waterfall");
   const copied = { kind: "operator", bar: "exposed_memory", title: "Memcpy HtoD (a -> b)" };
   assert.equal(reason_title(copied), "Memcpy HtoD, copies");
   assert.equal(reason_title(copied, "copy host to device"), "copy host to device");
