@@ -585,8 +585,7 @@ static bool take_piece(struct reader *reader, bool *taken, struct err *err)
     if (!reader->split || reader->place != PLACE_EVENTS || !reader->comma_due ||
         window->pos < window->len)
         return true;
-    struct kineto_whole whole = {reader->builder, &reader->event_count,
-                                 &reader->events.defined_count};
+    struct kineto_whole whole = {&reader->events, &reader->event_count};
     uint64_t at;
     if (!split_take(reader->split, &whole, &at, err))
         return false;
@@ -702,6 +701,8 @@ static bool finish(struct reader *reader, struct err *err)
         trace_builder_repair(reader->builder, REPAIR_COMPRESSION, window->cut.pos);
     trace_builder_count_input(reader->builder, reader->event_count - reader->events.others,
                               position(reader));
+    if (reader->events.rank >= 0)
+        trace_builder_rank(reader->builder, reader->events.rank, VALUE_ABSENT);
     return kineto_members_read(&reader->members, reader->builder, err) &&
            kineto_events_finish(&reader->events, err);
 }

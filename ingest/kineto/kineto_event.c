@@ -15,7 +15,7 @@
 void kineto_events_init(struct kineto_events *events, struct trace_builder *builder,
                         struct budget *budget)
 {
-    *events = (struct kineto_events){.builder = builder};
+    *events = (struct kineto_events){.builder = builder, .rank = VALUE_ABSENT};
     open_begins_init(&events->begins, budget);
 }
 
@@ -161,12 +161,17 @@ static bool collective_of(struct kineto_events *events, uint64_t pos, struct col
         return false;
     struct strtab *strings = trace_builder_strings(events->builder);
     peers_of(&events->fields, strtab_get(strings, collective->name), collective);
-    return intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) &&
-           intern_field(events, ARG_GROUP, pos, &collective->group, err) &&
-           intern_field(events, ARG_GROUP_DESCRIPTION, pos, &collective->group_description, err) &&
-           intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err) &&
-           intern_field(events, ARG_IN_SPLITS, pos, &collective->in_splits, err) &&
-           intern_field(events, ARG_OUT_SPLITS, pos, &collective->out_splits, err);
+    if (!intern_field(events, ARG_DTYPE, pos, &collective->dtype, err) ||
+        !intern_field(events, ARG_GROUP, pos, &collective->group, err) ||
+        !intern_field(events, ARG_GROUP_DESCRIPTION, pos, &collective->group_description, err) ||
+        !intern_field(events, ARG_GROUP_RANKS, pos, &collective->group_ranks, err) ||
+        !intern_field(events, ARG_IN_SPLITS, pos, &collective->in_splits, err) ||
+        !intern_field(events, ARG_OUT_SPLITS, pos, &collective->out_splits, err))
+        return false;
+    // A group without a name is known by its ranks; "[]" says nothing.
+    if (!collective->group && strtab_get(strings, collective->group_ranks).len > 2)
+        collective->group = collective->group_ranks;
+    return true;
 }
 
 static bool fill_collective(struct kineto_events *events, uint64_t pos, struct event_record *record,
@@ -267,6 +272,29 @@ static bool intern_list(struct kineto_events *events, enum event_field field, ui
            note(events, field, *id);
 }
 
+#define RANKS_DIFFER (-1)
+
+void kineto_events_note_rank(struct kineto_events *events, int64_t rank)
+{
+    if (rank != VALUE_ABSENT)
+        events->rank = events->rank == VALUE_ABSENT || events->rank == rank ? rank : RANKS_DIFFER;
+}
+
+// "Rank" is the process's own in collectives without a root or a peer, but within the group: only
+// in one of the ranks from 0 on is it that of the job.
+static void note_rank(struct kineto_events *events, const struct collective *collective)
+{
+    static const char *const symmetric[] = {"all", "_all", "reduce_scatter", "_reduce_scatter"};
+    struct str name = strtab_get(trace_builder_strings(events->builder), collective->name);
+    int64_t rank = integer_of(&events->fields, ARG_RANK_IN_GROUP);
+    if (collective->rank_start != 0 || collective->rank_stride != 1 || rank < 0 ||
+        rank >= collective->group_size)
+        return;
+    for (size_t i = 0; i < sizeof symmetric / sizeof *symmetric; i++)
+        if (str_starts_with(name, str_of(symmetric[i])))
+            kineto_events_note_rank(events, rank);
+}
+
 static bool fill_op(struct kineto_events *events, uint64_t pos, struct event_record *record,
                     struct err *err)
 {
@@ -314,8 +342,10 @@ static bool fill_args(struct kineto_events *events, uint64_t pos, struct event_r
         record->copy = copy_of(&events->fields);
     if (event_kind_is_device(record->kind))
         return fill_device(events, pos, record, err);
-    if (record->kind == EVENT_CPU_OP)
-        return fill_op(events, pos, record, err);
+    if (record->kind == EVENT_CPU_OP && !fill_op(events, pos, record, err))
+        return false;
+    if (record->kind == EVENT_CPU_OP && record->collective.name)
+        note_rank(events, &record->collective);
     if (record->kind == EVENT_ALLOCATION)
         fill_memory(&events->fields, record);
     if (record->kind == EVENT_SYNC)

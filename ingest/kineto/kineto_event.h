@@ -17,6 +17,7 @@ struct kineto_events {
     uint64_t defined_count; // events with a phase that the format defines
     uint32_t own;           // hash of the label of the rank to read, of several; 0: all events
     uint64_t others;        // events of other ranks
+    int64_t rank;           // by its collectives; VALUE_ABSENT: they do not say it
     int64_t far_us;         // the first time beyond TRACE_MAX_NS, 0 if none yet
     struct buf scratch;
     // Of the current event; too large to clear each time, so each use sets what it reads.
@@ -27,6 +28,9 @@ struct kineto_events {
 void kineto_events_init(struct kineto_events *events, struct trace_builder *builder,
                         struct budget *budget);
 void kineto_events_free(struct kineto_events *events);
+
+// Takes over what other events of the file say about the rank: a negative one if they differ.
+void kineto_events_note_rank(struct kineto_events *events, int64_t rank);
 
 // Whether the event's time depends on earlier events in the file.
 bool kineto_event_is_far(const struct event_fields *fields);

@@ -40,7 +40,8 @@ static const struct arg_key arg_keys[MAX_KEY + 1][KEYS_A_LENGTH] = {
             {"Collective name", ARG_COLLECTIVE},
             {"Total Allocated", ARG_ALLOCATED},
             {"original_stream", ARG_ORIGINAL_STREAM}},
-    [16] = {{"Module Hierarchy", ARG_MODULE}},
+    // Until PyTorch 2.3 a group had a number and no name.
+    [16] = {{"Module Hierarchy", ARG_MODULE}, {"Process Group ID", ARG_GROUP}},
     [17] = {{"Global rank start", ARG_RANK_START}},
     [18] = {{"Process Group Name", ARG_GROUP}, {"Global rank stride", ARG_RANK_STRIDE}},
     [19] = {{"Process Group Ranks", ARG_GROUP_RANKS}},

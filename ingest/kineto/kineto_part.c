@@ -2,7 +2,6 @@
 // Cuts a trace between events, and reads the pieces.
 #include "ingest/kineto/kineto_part.h"
 #include "ingest/json/json_window.h"
-#include "ingest/kineto/kineto_event.h"
 #include "ingest/kineto/kineto_layout.h"
 #include "ingest/kineto/kineto_walk.h"
 
@@ -190,9 +189,10 @@ static bool absorb(void *context, void *from, struct err *err)
     struct kineto_whole *whole = context;
     struct part *part = from;
     *whole->event_count += part->event_count;
-    *whole->defined_count += part->events.defined_count;
+    whole->events->defined_count += part->events.defined_count;
+    kineto_events_note_rank(whole->events, part->events.rank);
     part->event_count = part->events.defined_count = 0;
-    return trace_builder_absorb(whole->builder, part->builder, err);
+    return trace_builder_absorb(whole->events->builder, part->builder, err);
 }
 
 const struct split_ops kineto_split_ops = {cut, open_part, close_part, read_part, absorb};

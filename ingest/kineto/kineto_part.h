@@ -4,13 +4,12 @@
 #ifndef INGEST_KINETO_PART_H
 #define INGEST_KINETO_PART_H
 
+#include "ingest/kineto/kineto_event.h"
 #include "ingest/source/split.h"
-#include "ingest/trace/trace_builder.h"
 
 struct kineto_whole {
-    struct trace_builder *builder;
-    uint64_t *event_count;   // items of the event list
-    uint64_t *defined_count; // events among them
+    struct kineto_events *events;
+    uint64_t *event_count; // items of the event list
 };
 
 // A whole is a struct kineto_whole.

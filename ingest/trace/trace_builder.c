@@ -308,8 +308,8 @@ bool trace_builder_name_thread(struct trace_builder *builder, struct label pid, 
 
 void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t world_size)
 {
-    builder->job.rank = rank;
-    builder->job.world_size = world_size;
+    builder->job.rank = rank == VALUE_ABSENT ? builder->job.rank : rank;
+    builder->job.world_size = world_size == VALUE_ABSENT ? builder->job.world_size : world_size;
 }
 
 void trace_builder_recorder(struct trace_builder *builder, enum trace_recorder recorder)

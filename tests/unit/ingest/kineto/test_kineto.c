@@ -119,6 +119,73 @@ static void a_send_or_recv_keeps_its_other_side_and_others_have_none(void **stat
     buf_free(&text);
 }
 
+static void a_group_without_a_name_has_its_number_or_its_ranks(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"\"Process Group Name\":\"tp\",\"Process Group Ranks\":\"[0, 1]\"", "tp"},
+        {"\"Process Group ID\":7,\"Process Group Ranks\":\"[0, 1]\"", "7"},
+        {"\"Process Group Name\":\"\",\"Process Group Ranks\":\"[0, 1]\"", "[0, 1]"},
+        {"\"Process Group Name\":\"\",\"Process Group Ranks\":\"[]\"", ""},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    struct buf text = {0};
+    struct budget budget = {0};
+    for (int i = 0; i < CASES; i++)
+        buf_printf(&text,
+                   "%s{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,"
+                   "\"ts\":%d,\"dur\":1,\"args\":{\"Collective name\":\"allreduce\",%s}}",
+                   i ? "," : "[", i, cases[i][0]);
+    buf_puts(&text, "]");
+    struct trace *trace = read_steps(&text, 0, &budget);
+    for (int i = 0; i < CASES; i++) {
+        const struct collective *c = &trace->collectives[trace->device_args[i].collective];
+        assert_string_equal(trace_text(trace, c->group).at, cases[i][1]);
+    }
+    drop(trace, &budget);
+    buf_free(&text);
+}
+
+// By a file with two calls and a member after them.
+static int64_t rank_of(const char *first, const char *second, const char *member)
+{
+    static const char call[] = "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"record_param_comms\","
+                               "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,"
+                               "\"args\":{\"Collective name\":%s}}";
+    struct buf text = {0};
+    struct budget budget = {0};
+    buf_puts(&text, "{\"traceEvents\":[");
+    buf_printf(&text, call, first);
+    buf_puts(&text, ",");
+    buf_printf(&text, call, second);
+    buf_printf(&text, "]%s}", member);
+    struct trace *trace = read_steps(&text, 0, &budget);
+    int64_t rank = trace->job.rank;
+    drop(trace, &budget);
+    buf_free(&text);
+    return rank;
+}
+
+#define OF_THE_FIRST  ",\"Group size\":4,\"Global rank start\":0,\"Global rank stride\":1"
+#define OF_THE_SECOND ",\"Group size\":4,\"Global rank start\":4,\"Global rank stride\":1"
+
+static void calls_without_a_root_tell_the_rank_if_nothing_else_does(void **state)
+{
+    (void)state;
+    static const char all[] = "\"allreduce\",\"Rank\":2" OF_THE_FIRST;
+    static const char root[] = "\"broadcast\",\"Rank\":0" OF_THE_FIRST;
+    static const char other[] = "\"_allgather_base\",\"Rank\":3" OF_THE_FIRST;
+    static const char within[] = "\"allreduce\",\"Rank\":1" OF_THE_SECOND;
+    static const char beyond[] = "\"allreduce\",\"Rank\":4" OF_THE_FIRST;
+    assert_int_equal(rank_of(all, root, ""), 2);
+    assert_int_equal(rank_of(within, all, ""), 2);
+    assert_int_equal(rank_of(all, all, ",\"distributedInfo\":{\"backend\":\"nccl\"}"), 2);
+    assert_int_equal(rank_of(all, all, ",\"distributedInfo\":{\"rank\":5}"), 5);
+    assert_true(rank_of(all, other, "") == VALUE_ABSENT);
+    assert_true(rank_of(root, within, "") == VALUE_ABSENT);
+    assert_true(rank_of(beyond, root, "") == VALUE_ABSENT);
+}
+
 static void what_counts_cannot_be_less_than_none(void **state)
 {
     (void)state;
@@ -632,6 +699,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_keys_of_an_event_may_come_in_any_order),
         cmocka_unit_test(a_send_or_recv_keeps_its_other_side_and_others_have_none),
+        cmocka_unit_test(a_group_without_a_name_has_its_number_or_its_ranks),
+        cmocka_unit_test(calls_without_a_root_tell_the_rank_if_nothing_else_does),
         cmocka_unit_test(what_counts_cannot_be_less_than_none),
         cmocka_unit_test(host_events_of_over_a_day_count_with_no_length),
         cmocka_unit_test(names_of_any_length_are_kept_or_cut_at_64_kib),
