@@ -9,6 +9,8 @@
 #include "ingest/sqlite/text_table.h"
 #include "ingest/trace/event_record.h"
 
+enum { NSYS_DEVICES = 64 }; // numbers below are noted
+
 // An export while one process of it is read.
 struct nsys {
     struct table_reader tables;
@@ -18,10 +20,11 @@ struct nsys {
     struct nccl *nccl;
     int64_t process;         // globalPid of the process to read; FORMAT_WHOLE: the first one found
     struct rows_only own[3]; // selects its rows, for database_only
-    uint64_t used_devices;   // bits by number, below 64
-    struct device_users *users; // of devices; NULL until a row names no process
-    bool is_timed;              // some device event has times
-    uint64_t text_row;          // the first row with text for a time, from 1; 0: none
+    uint64_t used_devices;   // bits by number
+    int64_t contexts[NSYS_DEVICES]; // the first one seen on each device; 0: none
+    struct device_users *users;     // of devices; NULL until a row names no process
+    bool is_timed;                  // some device event has times
+    uint64_t text_row;              // the first row with text for a time, from 1; 0: none
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,
@@ -53,6 +56,14 @@ MUST_CHECK bool nsys_capture_ns(struct nsys *nsys, int64_t *capture_ns, struct e
 // Sets the times of an event from columns 0 and 1, the start and the end. False if they cannot be
 // used.
 bool nsys_times(struct nsys *nsys, const struct rows *rows, struct event_record *record);
+
+// The label of a stream, whose number is unique within a context: in a context after the device's
+// first it has the context, too.
+struct nsys_stream {
+    int64_t device, context, number;
+};
+MUST_CHECK bool nsys_stream(struct nsys *nsys, const struct nsys_stream *stream,
+                            struct label *label, struct err *err);
 
 // Kineto's word for a copyKind: "HtoD". Numbers from 1 to below NSYS_COPY_KINDS are known.
 enum { NSYS_COPY_KINDS = 14 };

@@ -114,8 +114,8 @@ static bool take_call(void *context, const struct rows *rows, struct err *err)
 
 // --- waits --------------------------------------------------------------------------------------
 
-#define SYNC_COLUMNS "start end deviceId streamId globalPid correlationId syncType"
-enum { SYNC_DEVICE = 2, SYNC_STREAM, SYNC_PROCESS, SYNC_CORRELATION, SYNC_TYPE };
+#define SYNC_COLUMNS "start end deviceId streamId globalPid correlationId syncType contextId"
+enum { SYNC_DEVICE = 2, SYNC_STREAM, SYNC_PROCESS, SYNC_CORRELATION, SYNC_TYPE, SYNC_CONTEXT };
 
 // Kineto's words. Exports err in the numbers that their own table explains: files of schemas 3.20.2
 // and 3.24.14 have 2 where a call waits for a stream, those of 3.16.1 and 3.17.2 have 0 for all. So
@@ -143,10 +143,13 @@ static bool take_sync(void *context, const struct rows *rows, struct err *err)
         return false;
     if (!own || !nsys_times(nsys, rows, &record))
         return true;
-    int64_t stream = rows_i64_or(rows, SYNC_STREAM, -1);
+    struct nsys_stream stream = {device, rows_i64_or(rows, SYNC_CONTEXT, 0),
+                                 rows_i64_or(rows, SYNC_STREAM, -1)};
+    if (stream.number == UINT32_MAX)
+        stream.number = -1; // of all streams, as Kineto numbers it
     record.pid.number = device;
-    record.tid.number = stream == UINT32_MAX ? -1 : stream; // of all streams, as Kineto numbers it
-    return trace_builder_text(nsys->builder, str_of(sync_word(nsys, rows)), ERR_NO_POS,
+    return nsys_stream(nsys, &stream, &record.tid, err) &&
+           trace_builder_text(nsys->builder, str_of(sync_word(nsys, rows)), ERR_NO_POS,
                               &record.name, err) &&
            trace_builder_add(nsys->builder, &record, err);
 }

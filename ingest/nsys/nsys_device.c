@@ -2,14 +2,15 @@
 // Device work: kernels, copies, memsets, and graphs recorded as a whole.
 #include "ingest/nsys/nsys_nccl.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 // --- rows of devices ----------------------------------------------------------------------------
 
 // The first columns of all tables of activities.
-#define ACTIVITY_COLUMNS "start end deviceId streamId correlationId globalPid "
-enum { DEVICE = 2, STREAM, CORRELATION, PROCESS, ACTIVITY_COUNT };
+#define ACTIVITY_COLUMNS "start end deviceId streamId correlationId globalPid contextId "
+enum { DEVICE = 2, STREAM, CORRELATION, PROCESS, CONTEXT, ACTIVITY_COUNT };
 
 // Several processes in one trace would mix their devices and correlations.
 static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
@@ -34,6 +35,23 @@ static bool take_times(struct nsys *nsys, const struct rows *rows, struct event_
     return timed;
 }
 
+bool nsys_stream(struct nsys *nsys, const struct nsys_stream *stream, struct label *label,
+                 struct err *err)
+{
+    char name[64];
+    *label = (struct label){stream->number, 0};
+    if ((uint64_t)stream->device >= NSYS_DEVICES || stream->context <= 0 || stream->number < 0)
+        return true;
+    int64_t *first = &nsys->contexts[stream->device];
+    if (!*first)
+        *first = stream->context;
+    if (*first == stream->context)
+        return true;
+    snprintf(name, sizeof name, "%" PRId64 " (context %" PRId64 ")", stream->number,
+             stream->context);
+    return trace_builder_text(nsys->builder, str_of(name), ERR_NO_POS, &label->text, err);
+}
+
 // *skip: the row is another process's, or has no times.
 static bool start_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
                            struct event_record *record, bool *skip, struct err *err)
@@ -50,12 +68,13 @@ static bool start_activity(struct nsys *nsys, const struct rows *rows, enum even
     if (!own)
         return true;
     record->pid.number = rows_i64_or(rows, DEVICE, 0);
-    if ((uint64_t)record->pid.number < 64)
+    if ((uint64_t)record->pid.number < NSYS_DEVICES)
         nsys->used_devices |= UINT64_C(1) << record->pid.number;
-    record->tid.number = rows_i64_or(rows, STREAM, 0);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
     *skip = !take_times(nsys, rows, record);
-    return true;
+    struct nsys_stream stream = {record->pid.number, rows_i64_or(rows, CONTEXT, 0),
+                                 rows_i64_or(rows, STREAM, 0)};
+    return nsys_stream(nsys, &stream, &record->tid, err);
 }
 
 // A table of activities.

@@ -46,7 +46,8 @@ static const struct {
 
 struct kernel {
     struct launch_shape shape;
-    int64_t begin_ns, dur_ns, device, stream, correlation;
+    int64_t begin_ns, dur_ns, device, correlation;
+    struct label stream;
     int64_t thread, launch_ns; // of the call, NOT_LAUNCHED if it was not recorded
     str_id name;
 };
@@ -70,7 +71,7 @@ struct nccl {
     struct kernel *kernels; // by correlation once there are calls
     struct range *ranges;
     size_t kernel_count, kernel_cap, range_count, range_cap;
-    bool sorted;
+    bool sorted, has_older; // has_older: see uses_older
     uint32_t communicator_count;
     struct communicator communicators[MAX_COMMUNICATORS];
     struct nccl_schemas schemas;
@@ -117,7 +118,7 @@ bool nccl_kernel(struct nccl *nccl, const struct event_record *kernel, struct er
                                                     .begin_ns = kernel->begin_ns,
                                                     .dur_ns = kernel->dur_ns,
                                                     .device = kernel->pid.number,
-                                                    .stream = kernel->tid.number,
+                                                    .stream = kernel->tid,
                                                     .correlation = kernel->correlation,
                                                     .launch_ns = NOT_LAUNCHED,
                                                     .name = kernel->name};
@@ -183,6 +184,13 @@ static struct communicator *find_communicator(struct nccl *nccl, int64_t id)
     return NULL;
 }
 
+static void add_communicator(struct nccl *nccl, struct communicator communicator)
+{
+    if (communicator.id != VALUE_ABSENT && nccl->communicator_count < MAX_COMMUNICATORS &&
+        !(communicator.id && find_communicator(nccl, communicator.id)))
+        nccl->communicators[nccl->communicator_count++] = communicator;
+}
+
 // Creating a communicator reveals this process's rank in it. A split gives the size and rank in the
 // parent; growing one gives no rank. A plain ncclCommInitRank gives 0 for all of them.
 static void note_communicator(struct nccl *nccl, struct str call, const int64_t values[NCCL_FIELDS])
@@ -190,11 +198,11 @@ static void note_communicator(struct nccl *nccl, struct str call, const int64_t 
     bool split = str_equal(call, STR("ncclCommSplit"));
     int64_t size = values[NCCL_RANKS], rank = values[NCCL_RANK];
     int64_t id = values[split ? NCCL_PARENT : NCCL_COMMUNICATOR];
-    if (size < 1 || rank < 0 || rank >= size || id == VALUE_ABSENT ||
-        str_equal(call, STR("ncclCommGrow")) || nccl->communicator_count == MAX_COMMUNICATORS ||
-        (id && find_communicator(nccl, id)))
-        return;
-    nccl->communicators[nccl->communicator_count++] = (struct communicator){id, rank, size};
+    if (split)
+        add_communicator(
+            nccl, (struct communicator){values[NCCL_COMMUNICATOR], VALUE_ABSENT, VALUE_ABSENT});
+    if (size >= 1 && rank >= 0 && rank < size && !str_equal(call, STR("ncclCommGrow")))
+        add_communicator(nccl, (struct communicator){id, rank, size});
 }
 
 bool nccl_range(struct nccl *nccl, const struct nccl_label *label, struct err *err)
@@ -226,7 +234,7 @@ bool nccl_range(struct nccl *nccl, const struct nccl_label *label, struct err *e
 void nccl_world(const struct nccl *nccl, int64_t *rank, int64_t *size)
 {
     *rank = *size = VALUE_ABSENT;
-    for (uint32_t i = 0; i < nccl->communicator_count; i++)
+    for (uint32_t i = 0; !nccl->has_older && i < nccl->communicator_count; i++)
         if (nccl->communicators[i].size > *size) {
             *rank = nccl->communicators[i].rank;
             *size = nccl->communicators[i].size;
@@ -254,6 +262,22 @@ static void close_groups(struct nccl *nccl)
         if (range->operation == GROUP_END && depth > 0 && --depth == 0)
             range->first = first;
     }
+}
+
+// Whether a communicator is used that was made before the recording started: it may be that of the
+// whole job. If some were made without a number it may be one of those.
+static bool uses_older(struct nccl *nccl)
+{
+    int64_t known = 0;
+    for (uint32_t i = 0; i < nccl->range_count && !find_communicator(nccl, 0); i++) {
+        int64_t id = nccl->ranges[i].communicator;
+        if (id == VALUE_ABSENT || id == 0 || id == known)
+            continue;
+        if (!find_communicator(nccl, id))
+            return true;
+        known = id;
+    }
+    return false;
 }
 
 static uint32_t range_around(const struct nccl *nccl, int64_t thread, int64_t at_ns)
@@ -410,7 +434,7 @@ static bool add_kernel(struct nccl *nccl, const struct kernel *kernel, uint32_t 
     record.begin_ns = kernel->begin_ns;
     record.dur_ns = kernel->dur_ns;
     record.pid.number = kernel->device;
-    record.tid.number = kernel->stream;
+    record.tid = kernel->stream;
     record.correlation = kernel->correlation;
     record.shape = kernel->shape;
     if (range != NONE) {
@@ -444,6 +468,7 @@ bool nccl_finish(struct nccl *nccl, struct err *err)
     if (nccl->kernel_count)
         qsort(nccl->kernels, nccl->kernel_count, sizeof *nccl->kernels, by_launch);
     close_groups(nccl);
+    nccl->has_older = uses_older(nccl);
     for (size_t i = 0; i < nccl->kernel_count; i++) {
         uint32_t range = range_of(nccl, &nccl->kernels[i]);
         if (range != NONE)

@@ -26,7 +26,8 @@ MUST_CHECK bool nccl_range(struct nccl *nccl, const struct nccl_label *label, st
 // Adds the kernels to the trace. After all calls and ranges.
 MUST_CHECK bool nccl_finish(struct nccl *nccl, struct err *err);
 
-// Rank and size of the largest communicator that was made; VALUE_ABSENT if none was seen.
+// Rank and size of the largest communicator that was made; VALUE_ABSENT if none was seen, or one is
+// used that was made before. After nccl_finish.
 void nccl_world(const struct nccl *nccl, int64_t *rank, int64_t *size);
 
 #endif

@@ -709,10 +709,10 @@ static void read_process(struct rocm_json *rocm, int64_t index)
     rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
     rocm->agents.count = 0;
     rocm->rows = (struct rocm_rows){0};
+    rocm->sums = (struct sums){0};
     rocm->records_before = rocm->records;
     if (rocm->processes)
         trace_builder_repair(rocm->builder, REPAIR_SECOND_LIST, json_cursor_pos(&rocm->json));
-    rocm->sums = (struct sums){0};
     rocm->is_used.len = 0;
     while (json_cursor_member(&rocm->json, &key, &value))
         read_member(rocm, key, &value);

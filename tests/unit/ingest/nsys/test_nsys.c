@@ -28,6 +28,35 @@ static void a_kernel_has_its_launch_and_shape(void **state)
     foreign_close(&file);
 }
 
+#define IN_CONTEXT(device, context)                                                         \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId," \
+    "globalPid, shortName, contextId) VALUES(10, 20, " device ", 7, 1, " P0 ", 1, " context ");"
+
+static void streams_of_several_contexts_are_several(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t device;
+        const char *stream;
+    } tracks[] = {{0, ""}, {1, ""}, {0, "7 (context 3)"}};
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS
+                 "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN contextId;" IN_CONTEXT("0", "1")
+                     IN_CONTEXT("1", "2") IN_CONTEXT("0", "3") IN_CONTEXT("0", "1"));
+    assert_int_equal(trace->track_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        bool found = false;
+        for (uint32_t t = 0; t < trace->track_count; t++)
+            found |=
+                trace->tracks[t].pid.number == tracks[i].device &&
+                trace->tracks[t].tid.number == 7 &&
+                str_equal(trace_text(trace, trace->tracks[t].tid.text), str_of(tracks[i].stream));
+        assert_true(found);
+    }
+    foreign_close(&file);
+}
+
 static void missing_columns_and_tables_are_no_error(void **state)
 {
     (void)state;
@@ -538,6 +567,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_has_its_launch_and_shape),
+        cmocka_unit_test(streams_of_several_contexts_are_several),
         cmocka_unit_test(missing_columns_and_tables_are_no_error),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(text_in_place_of_all_times_is_refused_with_its_row),

@@ -83,6 +83,25 @@ static void communicators_without_a_number_are_several(void **state)
     foreign_close(&file);
 }
 
+#define OF_OLDER OF_SPLIT
+
+// One that is used but was not made in the recording may be that of the whole job.
+static void a_part_of_the_job_does_not_say_the_rank(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
+                            CALL("30", "35", T0, "5") NCCL("1", "2", "ncclCommInitRank", MADE)
+                                NCCL("20", "40", "ncclAllReduce", OF_OLDER));
+    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+    assert_non_null(collective);
+    assert_true(str_equal(trace_text(trace, collective->group), STR("0xcd")));
+    assert_true(trace->job.rank == VALUE_ABSENT);
+    assert_true(trace->job.world_size == VALUE_ABSENT);
+    foreign_close(&file);
+}
+
 static void a_communicator_that_was_split_off_has_an_unknown_size(void **state)
 {
     (void)state;
@@ -196,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_of_nccl_has_the_size_of_its_range),
         cmocka_unit_test(communicators_without_a_number_are_several),
+        cmocka_unit_test(a_part_of_the_job_does_not_say_the_rank),
         cmocka_unit_test(a_communicator_that_was_split_off_has_an_unknown_size),
         cmocka_unit_test(a_group_of_calls_is_one_kernel),
         cmocka_unit_test(a_send_knows_its_peer),
