@@ -55,9 +55,10 @@ static const struct role_text role_texts[ROLE_COUNT] = {
     [ROLE_ZERO1] = {"data", "ZeRO-1",
                     "gradients are all-reduced, parameters are gathered from their owners",
                     USE_ALL_REDUCE, USE_BROADCAST},
-    [ROLE_ZERO2] = {"data", "ZeRO-2",
-                    "gradients are scattered in the backward, parameters gathered once",
-                    USE_ALL_REDUCE, USE_BROADCAST},
+    [ROLE_ZERO2] =
+        {"data", "ZeRO-2",
+         "gradients are scattered in the backward, parameters not gathered for both passes",
+         USE_ALL_REDUCE, USE_BROADCAST},
     [ROLE_DDP] = {"data", "DDP", "gradients are reduced, parameters never move", USE_ALL_REDUCE,
                   USE_REDUCE_SCATTER},
 };
