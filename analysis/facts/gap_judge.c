@@ -43,7 +43,8 @@ bool gap_judge_init(struct gap_judge *judge, const struct facts *facts, struct e
            pending_make(facts, &judge->waits, arena, &judge->pending, err) &&
            overheads_make(trace, OVERHEAD_PROFILER, arena, &judge->overheads[0], err) &&
            overheads_make(trace, OVERHEAD_LOADING, arena, &judge->overheads[1], err) &&
-           track_pairs_make(trace, TRACK_PYTHON, arena, &judge->python_of, err);
+           track_pairs_make(trace, TRACK_PYTHON, arena, &judge->python_of, err) &&
+           track_pairs_make(trace, TRACK_OTHER, arena, &judge->others_of, err);
 }
 
 static void free_views(struct gap_judge *judge)
@@ -89,9 +90,11 @@ static struct host_view *view_of(struct gap_judge *judge, uint32_t launch, struc
     struct host_view *view = budget_alloc(judge->facts->budget, sizeof *view, err);
     if (!view)
         return NULL;
-    uint32_t python = judge->python_of[track];
-    host_view_init(view, &judge->traits, &trace->tracks[track],
-                   python == FACTS_NONE ? NULL : &trace->tracks[python]);
+    uint32_t python = judge->python_of[track], others = judge->others_of[track];
+    struct host_tracks tracks = {.calls = &trace->tracks[track],
+                                 .frames = python == FACTS_NONE ? NULL : &trace->tracks[python],
+                                 .system = others == FACTS_NONE ? NULL : &trace->tracks[others]};
+    host_view_init(view, &judge->traits, tracks);
     judge->views[track] = view;
     return view;
 }

@@ -30,6 +30,7 @@ struct gap_judge {
     const struct gap_list *merged; // gaps of all devices, when judging a single one
     uint32_t merged_at;            // the first one that ends after the current moment
     uint32_t *python_of;           // per row: the row with its thread's Python frames
+    uint32_t *others_of;           // per row: the row with its thread's calls of the system
     uint32_t *computes;            // per launch: the first one from it on that computes, or the
                                    // count
     struct host_view **views;      // per row of a thread that launches, NULL until used

@@ -22,19 +22,25 @@ struct host_view {
     struct host_traits *traits;
     struct host_row calls;  // operators, calls and annotations
     struct host_row frames; // Python
+    struct host_stack system;
+};
+
+// Those of a thread; NULL if it has none.
+struct host_tracks {
+    const struct track *calls, *frames;
+    const struct track *system; // calls of the operating system, among others
 };
 
 struct host_moment {
-    uint32_t event;                  // innermost operator, call, annotation or frame, or FACTS_NONE
-    bool bare;                       // nothing is open, or only annotations without a trait
+    uint32_t event; // innermost operator, call, annotation, frame or call of the operating system,
+                    // or FACTS_NONE
+    bool bare;      // nothing else is open than annotations without a trait, calls of the system
     uint32_t open[HOST_TRAIT_COUNT]; // outermost open event with the trait, or FACTS_NONE
     int64_t until_ns;                // nothing changes at least until then
 };
 
-// A view of a thread from the start of its rows; frames is NULL without Python. Pair with
-// host_view_free.
-void host_view_init(struct host_view *view, struct host_traits *traits, const struct track *calls,
-                    const struct track *frames);
+// A view of a thread from the start of its rows. Pair with host_view_free.
+void host_view_init(struct host_view *view, struct host_traits *traits, struct host_tracks tracks);
 void host_view_free(struct host_view *view);
 
 // Moments must ascend. Linear over the rows.

@@ -195,6 +195,25 @@ static void the_host_event_is_the_innermost_with_most_time(void **state)
     }
 }
 
+// A call of the operating system in [1010, 1280), with or without an operator around or in it.
+static void a_call_of_the_operating_system_is_the_host_event_it_fills(void **state)
+{
+    (void)state;
+    static const struct {
+        struct stretch op; // of no length: none
+        const char *host_event;
+    } cases[] = {{{0, 0}, "read"}, {{900, 1290}, "read"}, {{1020, 1280}, "op"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand hand;
+        begin_with_gap(&hand, 1290);
+        add_host(&hand, EVENT_OS_CALL, MAIN, "read", span(1010, 1280));
+        add_host(&hand, EVENT_OS_CALL, AUTOGRAD, "poll", span(0, 2000));
+        if (cases[i].op.end)
+            add_host(&hand, EVENT_CPU_OP, MAIN, "op", cases[i].op);
+        end_with_gap(&hand, "host_compute", cases[i].host_event);
+    }
+}
+
 static void a_thread_of_which_nothing_is_recorded_computed(void **state)
 {
     (void)state;
@@ -736,6 +755,7 @@ int main(void)
         cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
         cmocka_unit_test(a_copy_to_pageable_memory_waits_whatever_its_call_is_named),
         cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),
+        cmocka_unit_test(a_call_of_the_operating_system_is_the_host_event_it_fills),
         cmocka_unit_test(a_thread_of_which_nothing_is_recorded_computed),
         cmocka_unit_test(where_the_launching_thread_is_silent_the_one_before_speaks),
         cmocka_unit_test(a_launch_that_spans_the_gap_or_is_followed_by_a_delay_is_overhead),
