@@ -63,6 +63,7 @@ MUST_CHECK bool trace_builder_name_thread(struct trace_builder *builder, struct 
                                           struct label tid, str_id name, struct err *err);
 
 // Facts about the job are added by the reader itself: a part that is absorbed has none.
+// VALUE_ABSENT leaves a rank or size as it is.
 void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t world_size);
 // By default PyTorch's.
 void trace_builder_recorder(struct trace_builder *builder, enum trace_recorder recorder);
