@@ -110,6 +110,6 @@ bool host_view_at(struct host_view *view, int64_t now_ns, struct host_moment *mo
         frame == FACTS_NONE && (inner == FACTS_NONE || trace->kind[inner] == EVENT_ANNOTATION);
     for (int t = 0; t < HOST_TRAIT_COUNT; t++)
         moment->bare &= moment->open[t] == FACTS_NONE;
-    moment->event = later(trace, later(trace, inner, frame), system);
+    moment->event = later(trace, system, later(trace, inner, frame));
     return true;
 }

@@ -202,7 +202,8 @@ static void a_call_of_the_operating_system_is_the_host_event_it_fills(void **sta
     static const struct {
         struct stretch op; // of no length: none
         const char *host_event;
-    } cases[] = {{{0, 0}, "read"}, {{900, 1290}, "read"}, {{1020, 1280}, "op"}};
+    } cases[] = {
+        {{0, 0}, "read"}, {{900, 1290}, "read"}, {{1010, 1290}, "read"}, {{1020, 1280}, "op"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
         begin_with_gap(&hand, 1290);
