@@ -11,6 +11,7 @@ struct peaks; // device limits: analysis/names/peaks.h
 struct rank_source {
     const int64_t *ranks;    // ascending
     const struct str *roles; // of each, "" unknown; NULL: of none
+    const bool *by_order;    // of each, whether it has its number by its place; NULL: none
     size_t count;
     void *context; // of load
     // Adds to the report those tables of `known` (NULL-terminated, of run_rank_tables) that the

@@ -137,7 +137,18 @@ static bool software_differs(const struct run *run, size_t rank)
     return false;
 }
 
+static bool is_by_order(const struct run *run, size_t rank)
+{
+    return run->count > 1 && run->source->by_order && run->source->by_order[rank];
+}
+
 static const struct misfit misfits[] = {
+    {is_by_order,
+     {.item = "rank_by_order",
+      .severity = "info",
+      .detail = "ranks without a number of their own in the recording or the file's name, "
+                "numbered in the order of the files",
+      .effect = "the job's ranks may be others; name the files rank0, rank1 and so on"}},
     {recording_differs,
      {.item = "recorded_apart",
       .severity = "warning",

@@ -451,6 +451,7 @@ static bool choose_rank(struct numbering *numbering, struct rank_file *file, str
         if (file->rank >= 0 && !take_rank(numbering, file->rank, &taken, err))
             return false;
     }
+    file->by_order = taken;
     while (taken) {
         file->rank = numbering->free_rank++;
         if (!take_rank(numbering, file->rank, &taken, err))
@@ -508,15 +509,22 @@ static bool load_rank(void *context, size_t index, const struct table_desc *cons
 static bool join(struct rank_files *files, struct cores *cores, struct err *err)
 {
     int64_t *ranks = arena_array(&files->arena, files->count + 1, sizeof *ranks, err);
-    if (!ranks)
+    bool *by_order = arena_array(&files->arena, files->count + 1, sizeof *by_order, err);
+    if (!ranks || !by_order)
         return false;
     if (files->count)
         qsort(files->at, files->count, sizeof *files->at, by_rank);
-    for (size_t i = 0; i < files->count; i++)
+    for (size_t i = 0; i < files->count; i++) {
         ranks[i] = files->at[i].rank;
+        by_order[i] = files->at[i].by_order;
+    }
     files->report.arena = &files->arena;
-    struct rank_source source = {
-        .ranks = ranks, .count = files->count, .context = files, .load = load_rank, .cores = cores};
+    struct rank_source source = {.ranks = ranks,
+                                 .by_order = by_order,
+                                 .count = files->count,
+                                 .context = files,
+                                 .load = load_rank,
+                                 .cores = cores};
     return pipeline_run(&source, &files->report, err);
 }
 

@@ -15,6 +15,7 @@
 
 struct header {
     int64_t rank;
+    bool by_order;
     char role[TRACE_ROLE_MAX + 1];
     uint64_t end; // where its parts end in the file
 };
@@ -37,7 +38,7 @@ static bool finish(struct header *header, int fd, off_t at, struct err *err)
 
 bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd, struct err *err)
 {
-    struct header header = {.rank = rank->rank};
+    struct header header = {.rank = rank->rank, .by_order = rank->by_order};
     memcpy(header.role, rank->role.at,
            rank->role.len < TRACE_ROLE_MAX ? rank->role.len : TRACE_ROLE_MAX);
     off_t at;
@@ -91,6 +92,7 @@ struct found {
 // Of each.
 struct listed {
     int64_t *numbers;
+    bool *by_order;
     struct str *roles;
     struct place *places;
 };
@@ -100,6 +102,7 @@ static bool list_rank(const struct listed *listed, size_t index, const struct he
 {
     struct str role = {header->role, strnlen(header->role, TRACE_ROLE_MAX)};
     listed->numbers[index] = header->rank;
+    listed->by_order[index] = header->by_order;
     listed->places[index] = (struct place){at + sizeof *header, header->end};
     listed->roles[index] = (struct str){arena_strdup(arena, role, err), role.len};
     return listed->roles[index].at;
@@ -136,14 +139,16 @@ bool job_ranks_read(int fd, struct arena *arena, struct rank_source *source, str
     size_t count = found.ranks + found.evidence;
     struct ranks *ranks = arena_alloc(arena, sizeof *ranks, err);
     struct listed listed = {arena_array(arena, count + 1, sizeof(int64_t), err),
+                            arena_array(arena, count + 1, sizeof(bool), err),
                             arena_array(arena, count + 1, sizeof(struct str), err),
                             arena_array(arena, count + 1, sizeof(struct place), err)};
-    if (!ranks || !listed.numbers || !listed.roles || !listed.places ||
+    if (!ranks || !listed.numbers || !listed.by_order || !listed.roles || !listed.places ||
         !find_ranks(fd, &listed, &found, arena, err))
         return false;
     *ranks = (struct ranks){fd, listed.places, found.ranks};
     *source = (struct rank_source){.ranks = listed.numbers,
                                    .roles = listed.roles,
+                                   .by_order = listed.by_order,
                                    .count = found.ranks,
                                    .evidence_count = found.evidence,
                                    .context = ranks,

@@ -60,14 +60,17 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
                                  .peaks = site->config->peaks};
     int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
     struct str *roles = arena_array(arena, source.count + 1, sizeof *roles, err);
-    for (size_t i = 0; ranks && roles && i < source.count; i++) {
+    bool *by_order = arena_array(arena, source.count + 1, sizeof *by_order, err);
+    for (size_t i = 0; ranks && roles && by_order && i < source.count; i++) {
         ranks[i] = joining->traces[i].rank;
+        by_order[i] = joining->traces[i].by_order;
         roles[i] = joining->traces[i].role;
     }
     source.ranks = ranks;
     source.roles = roles;
+    source.by_order = by_order;
     struct report report = {.arena = arena};
-    return ranks && roles && pipeline_run(&source, &report, err) &&
+    return ranks && roles && by_order && pipeline_run(&source, &report, err) &&
            table_limit(&report, site->config->tables_bytes, &table_run_trust, err) &&
            (joining->tables = report_parts_hold(&report, run_tables, err)) >= 0;
 }

@@ -313,7 +313,8 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
     struct stmt stmt = sql_begin(
         txn.db,
         "SELECT rank, id, role, join_bytes, CASE WHEN process <> 0 AND rank_from = 'next' "
-        "THEN filename ELSE '' END FROM trace WHERE run_id = ? AND state = 'done' ORDER BY rank",
+        "THEN filename ELSE '' END, rank_from = 'next' FROM trace WHERE run_id = ? AND state = "
+        "'done' ORDER BY rank",
         err);
     sql_bind_text(&stmt, run_id);
     *ranks = NULL;
@@ -325,8 +326,8 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
             break;
         }
         (*ranks)[(*count)++] = (struct rank_trace){
-            sql_i64(&stmt, 0), sql_text(&stmt, 1, arena), sql_text(&stmt, 2, arena),
-            sql_i64_or(&stmt, 3, -1), sql_text(&stmt, 4, arena)};
+            sql_i64(&stmt, 0),        sql_text(&stmt, 1, arena), sql_text(&stmt, 2, arena),
+            sql_i64_or(&stmt, 3, -1), sql_text(&stmt, 4, arena), sql_i64(&stmt, 5) != 0};
     }
     bool ok = sql_end(&stmt);
     return txn_end(&txn, ok, err);

@@ -252,6 +252,22 @@ static void exposed_communication_parts_into_wait_and_transfer(void **state)
     end(&ranks);
 }
 
+static void ranks_with_the_number_of_their_place_are_named(void **state)
+{
+    (void)state;
+    static const bool by_order[] = {false, true};
+    size_t row;
+    struct ranks ranks;
+    begin(&ranks);
+    add_pair(&ranks);
+    join(&ranks);
+    assert_null(trust_row(&ranks, "rank_by_order", &row));
+    ranks.source.by_order = by_order;
+    join(&ranks);
+    expect_trust(&ranks, "rank_by_order", 1, "1");
+    end(&ranks);
+}
+
 // Steps end at 100 and 200 us. An all_reduce launched in the second starts at 90 us on rank 0 and
 // at 70 us on rank 1, where 70 to 80 and 95 to 120 are exposed. Both end at 120, so rank 1 waits
 // until 90: 10 us of that are exposed; of its transfer 5 us are in the first step and 20 us in the
@@ -650,6 +666,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exposed_communication_parts_into_wait_and_transfer),
+        cmocka_unit_test(ranks_with_the_number_of_their_place_are_named),
         cmocka_unit_test(parts_lie_in_the_steps_in_which_they_run),
         cmocka_unit_test(a_group_lies_where_its_ranks_do),
         cmocka_unit_test(calls_that_nothing_matches_count_as_transfer),
