@@ -139,7 +139,7 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
         return true;
     }
     struct rank_file *file = &files->at[files->count];
-    *file = (struct rank_file){.path = path, .kept = -1};
+    *file = (struct rank_file){.path = path, .kept = -1, .is_process = part->processes > 1};
     if (analyze_part(walk, part, file, &budget, &why)) {
         files->count++;
         walk->traces++;
@@ -451,7 +451,7 @@ static bool choose_rank(struct numbering *numbering, struct rank_file *file, str
         if (file->rank >= 0 && !take_rank(numbering, file->rank, &taken, err))
             return false;
     }
-    file->by_order = taken;
+    file->by_order = taken && !file->is_process;
     while (taken) {
         file->rank = numbering->free_rank++;
         if (!take_rank(numbering, file->rank, &taken, err))

@@ -19,8 +19,9 @@ struct rank_files_options {
 struct rank_file {
     const char *path; // borrowed; of a member: "job.tar.zst/rank0.json"
     int64_t rank;
-    int64_t says;  // the rank by its metadata, -1 none
-    bool by_order; // the rank is only the file's place
+    int64_t says;    // the rank by its metadata, -1 none
+    bool is_process; // one of several in its file: its own trust report says how it got its rank
+    bool by_order;   // the rank is only the file's place
     struct buf saved;
     int kept; // its sealed trace; -1: not kept
 };

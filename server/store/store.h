@@ -465,7 +465,7 @@ struct rank_trace {
     int64_t join_bytes;      // as in its trace_result; -1 if an older program stored it
     struct str process_name; // one of several processes of a file that does not say its rank: the
                              // names of both; else ""
-    bool by_order;           // the rank was free, and nothing said another one
+    bool by_order;           // of a file with one process: the rank was free, nothing said it
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
                                  struct rank_trace **ranks, size_t *count, struct err *err);

@@ -313,7 +313,8 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
     struct stmt stmt = sql_begin(
         txn.db,
         "SELECT rank, id, role, join_bytes, CASE WHEN process <> 0 AND rank_from = 'next' "
-        "THEN filename ELSE '' END, rank_from = 'next' FROM trace WHERE run_id = ? AND state = "
+        "THEN filename ELSE '' END, process = 0 AND rank_from = 'next' FROM trace WHERE run_id = ? "
+        "AND state = "
         "'done' ORDER BY rank",
         err);
     sql_bind_text(&stmt, run_id);
