@@ -497,8 +497,8 @@ static bool find_unstarted(struct diagnosis *d, struct err *err)
     struct hang_finding finding = {
         .kind = HANG_DEVICE,
         .confidence = HANG_MEDIUM,
-        .why = "Its host has queued the collective, but the GPU has not come to it: something on "
-               "the same stream is before it, a kernel, a copy or a wait for another stream. Wrong "
+        .why = "Its host has queued the collective, but the GPU has not started it: something on "
+               "the same stream goes first, a kernel, a copy or a wait for another stream. Wrong "
                "if the dumps were taken while the job still ran."};
     if (!one)
         return true;

@@ -43,8 +43,7 @@ struct rocm_json {
     struct rocm_counts counts; // of the current kernel
     struct record_set counted; // dispatches that were taken with their counters
     struct sums sums;
-    // of the current process:
-    int64_t pid;
+    int64_t pid;        // of the current process, as all that follows
     struct buf is_used; // by name of a kernel
     struct text_table kernels, operations, markers, counters;
     struct rocm_rows rows;
@@ -702,11 +701,10 @@ static void read_process(struct rocm_json *rocm, int64_t index)
 {
     struct str key;
     struct json_value value;
-    struct budget *budget = rocm->input->budget;
     struct err err;
     (void)index;
-    rocm->kernels.ids.budget = rocm->operations.ids.budget = budget;
-    rocm->markers.ids.budget = rocm->counters.ids.budget = budget;
+    rocm->kernels.ids.budget = rocm->operations.ids.budget = rocm->input->budget;
+    rocm->markers.ids.budget = rocm->counters.ids.budget = rocm->input->budget;
     rocm->agents.count = 0;
     rocm->rows = (struct rocm_rows){0};
     rocm->sums = (struct sums){0};

@@ -60,7 +60,8 @@ export function growth_verdict(row) {
   }
   if (row.leak || row.growth_bytes > 0) {
     const text = `+${bytes(Math.round(row.growth_bytes))} per step`;
-    return row.leak ? { word: "yes", tone: "bad", text } : { word: "little", tone: undefined, text };
+    return row.leak ? { word: "yes", tone: "bad", text }
+      : { word: "little", tone: undefined, text };
   }
   return { word: "none", tone: undefined, text: `over ${count(row.growth_steps)} steps` };
 }

@@ -1,108 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnoses of jobs that hang, on made-up jobs whose fault is known and on dumps by hand.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "tests/unit/flight_job.h"
-
-#include "analysis/evidence/flight_tables.h"
-#include "analysis/hangs/hang_keep.h"
-#include "analysis/hangs/hangs.h"
-#include "analysis/report/tables.h"
-
-enum { MOST_DUMPS = JOB_MOST_RANKS };
-
-struct hand {
-    struct budget budget;
-    struct arena arena;
-    struct report report;
-    struct hangs hangs;
-    struct evidence evidence[MOST_DUMPS];
-    const struct flight *dumps[MOST_DUMPS];
-    size_t count;
-    struct err err;
-};
-
-static struct hand *hand_new(void)
-{
-    struct hand *hand = calloc(1, sizeof *hand);
-    assert_non_null(hand);
-    arena_init(&hand->arena, &hand->budget);
-    hand->report.arena = &hand->arena;
-    return hand;
-}
-
-static void hand_free(struct hand *hand)
-{
-    for (size_t i = 0; i < hand->count; i++)
-        evidence_free(&hand->evidence[i]);
-    arena_free(&hand->arena);
-    assert_int_equal(hand->budget.used, 0);
-    free(hand);
-}
-
-static void add_dump(struct hand *hand, struct str bytes, int rank)
-{
-    char name[32];
-    struct evidence *evidence = &hand->evidence[hand->count];
-    snprintf(name, sizeof name, "_dump_%d", rank);
-    evidence_init(evidence, &hand->budget);
-    hand->dumps[hand->count++] = &evidence->flight;
-    if (!flight_read(bytes, name, evidence, &hand->err))
-        fail_msg("%s", hand->err.msg);
-}
-
-// A run keeps its dumps as tables.
-static void read_from_tables(struct hand *hand, size_t dump, struct evidence *again)
-{
-    bool is;
-    struct arena arena;
-    arena_init(&arena, &hand->budget);
-    struct report tables = {.arena = &arena};
-    evidence_init(again, &hand->budget);
-    assert_true(flight_tables_add(&hand->evidence[dump], STR("dump"), &tables, &hand->err));
-    assert_true(flight_tables_read(&tables, again, &is, &hand->err));
-    assert_true(is);
-    arena_free(&arena);
-}
-
-static void assert_same_from_tables(struct hand *hand)
-{
-    struct evidence *again = calloc(hand->count + 1, sizeof *again);
-    const struct flight **flights = calloc(hand->count + 1, sizeof *flights);
-    struct hangs hangs;
-    struct arena arena;
-    arena_init(&arena, &hand->budget);
-    struct report report = {.arena = &arena};
-    for (size_t i = 0; i < hand->count; i++) {
-        read_from_tables(hand, i, &again[i]);
-        flights[i] = &again[i].flight;
-    }
-    assert_true(hangs_find(flights, hand->count, &report, &hangs, &hand->err));
-    struct buf expected = {0}, found = {0};
-    report_json(&hand->report, &expected);
-    report_json(&report, &found);
-    assert_string_equal(found.at, expected.at);
-    buf_free(&expected);
-    buf_free(&found);
-    for (size_t i = 0; i < hand->count; i++)
-        evidence_free(&again[i]);
-    arena_free(&arena);
-    free(flights);
-    free(again);
-}
-
-static void diagnose(struct hand *hand)
-{
-    if (!hangs_find(hand->dumps, hand->count, &hand->report, &hand->hangs, &hand->err))
-        fail_msg("%s", hand->err.msg);
-    assert_true(hand->hangs.finding_count >= 1);
-    assert_same_from_tables(hand);
-}
+#include "tests/unit/hangs_hand.h"
 
 // --- made-up jobs -------------------------------------------------------------------------------
 
@@ -735,60 +633,6 @@ static void rows_of_no_group_are_left_out(void **state)
     hand_free(hand);
 }
 
-// --- hostile dumps ------------------------------------------------------------------------------
-
-static void many_groups_and_strange_ranks_are_no_harm(void **state)
-{
-    (void)state;
-    enum { GROUP_COUNT = 50000 };
-    struct hand *hand = hand_new();
-    struct buf json = {0};
-    buf_puts(&json, "{\"pg_config\": {");
-    for (int i = 0; i < GROUP_COUNT; i++)
-        buf_printf(&json,
-                   "%s\"%d\": {\"desc\": \"same\", \"ranks\": \"[0, 9, 9, %d, "
-                   "9223372036854775807]\"}",
-                   i ? ", " : "", i, i % 3);
-    buf_puts(&json, "}, \"entries\": [{\"process_group\": [\"5\", \"\"], "
-                    "\"collective_seq_id\": 9223372036854775807, \"state\": \"scheduled\"}, "
-                    "{\"process_group\": [\"6\", \"\"], \"collective_seq_id\": -4, "
-                    "\"state\": \"scheduled\"}, {\"process_group\": [\"7\", \"\"], "
-                    "\"collective_seq_id\": 0, \"state\": \"scheduled\"}]}");
-    add_dump(hand, (struct str){json.at, json.len}, 0);
-    add_dump(hand, (struct str){json.at, json.len}, 1);
-    add_dump(hand, (struct str){json.at, json.len}, 1);
-    diagnose(hand);
-    assert_int_equal(report_find(&hand->report, "hang_ranks")->row_count, 2);
-    assert_int_equal(report_find(&hand->report, "hang_groups")->row_count, 1);
-    hand_free(hand);
-    buf_free(&json);
-}
-
-static void a_list_of_all_ranks_there_could_be_is_refused(void **state)
-{
-    (void)state;
-    enum { LISTED = 400000, GROUP_COUNT = 42 }; // 16.8 million in all
-    struct hand *hand = hand_new();
-    struct buf list = {0}, json = {0};
-    for (int i = 0; i < LISTED; i++)
-        buf_puts(&list, "1,");
-    buf_puts(&json, "{\"pg_config\": {");
-    for (int i = 0; i < GROUP_COUNT; i++)
-        buf_printf(&json, "%s\"%d\": {\"desc\": \"%d\", \"ranks\": \"%s\"}", i ? ", " : "", i, i,
-                   list.at);
-    buf_puts(&json, "}, \"entries\": [");
-    for (int i = 0; i < GROUP_COUNT; i++)
-        buf_printf(&json, "%s{\"process_group\": [\"%d\", \"\"], \"collective_seq_id\": 1}",
-                   i ? ", " : "", i);
-    buf_puts(&json, "]}");
-    add_dump(hand, (struct str){json.at, json.len}, 1);
-    assert_false(hangs_find(hand->dumps, hand->count, &hand->report, &hand->hangs, &hand->err));
-    assert_int_equal(hand->err.code, ERR_LIMIT);
-    hand_free(hand);
-    buf_free(&list);
-    buf_free(&json);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -822,8 +666,6 @@ int main(void)
         cmocka_unit_test(groups_of_one_description_are_matched_by_their_order),
         cmocka_unit_test(rows_of_a_long_dump_are_few_and_count_the_rest),
         cmocka_unit_test(rows_of_no_group_are_left_out),
-        cmocka_unit_test(many_groups_and_strange_ranks_are_no_harm),
-        cmocka_unit_test(a_list_of_all_ranks_there_could_be_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

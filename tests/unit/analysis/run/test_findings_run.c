@@ -367,25 +367,6 @@ static void one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells(void *
     end(&run);
 }
 
-// A rank of another role, or whose whole recording counts as one step.
-static void ranks_with_other_steps_are_no_imbalance(void **state)
-{
-    (void)state;
-    for (int64_t times = 1; times <= 3; times += 2) {
-        struct hand_run run;
-        begin(&run);
-        for (int i = 0; i < 4; i++)
-            ROW(&run.report, &table_run_ranks, {"rank", cell_i64(i)},
-                {"steady_steps", cell_i64(STEPS)},
-                {"step_median_ns", cell_i64(i < 3 ? 100 * MS : times * 100 * MS)},
-                {"compute_ns", cell_i64(i < 3 ? 60 * MS : 80 * MS)});
-        run.ranks = 4;
-        analyze(&run);
-        assert_int_equal(count(&run), times == 1);
-        end(&run);
-    }
-}
-
 // For rank 1, which represents the run, all compute beyond the mean is gained; next to it are waits
 // that balance would not remove, none of which are counted.
 static void a_rank_with_less_compute_lets_the_others_gain_compute(void **state)
@@ -790,7 +771,6 @@ int main(void)
         cmocka_unit_test(several_ranks_with_more_compute_are_an_imbalance),
         cmocka_unit_test(a_rank_with_less_compute_lets_the_others_gain_compute),
         cmocka_unit_test(an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them),
-        cmocka_unit_test(ranks_with_other_steps_are_no_imbalance),
         cmocka_unit_test(one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells),
         cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
         cmocka_unit_test(a_rank_that_is_slow_at_the_same_work_is_named),

@@ -228,22 +228,6 @@ static void a_progress_bar_numbers_and_times_what_is_printed_over_it(void **stat
     assert_true(steps[2].step == LOG_NO_STEP);
 }
 
-static void a_bar_numbers_a_job_that_starts_again_in_the_same_log(void **state)
-{
-    (void)state;
-    static const char text[] =
-        " 90%|## | 90/100 [00:45<00:05, 2.00it/s]{'loss': 2.1, 'epoch': 0.9}\n"
-        "100%|###| 100/100 [00:50<00:00, 2.00it/s]{'loss': 2.0, 'epoch': 1.0}\n"
-        " 10%|#  | 10/100 [00:05<00:45, 2.00it/s]{'loss': 2.9, 'epoch': 0.1}\n"
-        " 20%|#  | 20/100 [00:10<00:40, 2.00it/s]{'loss': 2.8, 'epoch': 0.2}\n";
-    static const int64_t numbers[] = {90, 100, 10, 20};
-    struct err err;
-    assert_true(gather(str_of(text), &err));
-    assert_int_equal(evidence.log.step_count, 4);
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(evidence.log.steps[i].step, numbers[i]);
-}
-
 static void deepspeed_s_pipeline_has_a_line_of_its_own(void **state)
 {
     (void)state;
@@ -441,21 +425,6 @@ static void an_end_completes_its_start(void **state)
     assert_true(evidence.log.events[0].dur_ns == INT64_C(2500000000));
     assert_true(str_starts_with(evidence.log.events[0].text, STR("Saving the")));
     assert_int_equal(evidence.log.events[1].dur_ns, -1);
-}
-
-static void an_end_completes_the_start_of_its_rank(void **state)
-{
-    (void)state;
-    struct err err;
-    assert_true(gather(STR("step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
-                           "[rank0]: Saving the checkpoint.\n"
-                           "[rank1]: Saving the checkpoint.\n"
-                           "[rank0]: Finished saving the checkpoint in 2.50 seconds.\n"
-                           "[rank1]: Finished saving the checkpoint in 2.75 seconds.\n"),
-                       &err));
-    assert_int_equal(evidence.log.event_count, 2);
-    assert_true(evidence.log.events[0].dur_ns == INT64_C(2500000000));
-    assert_true(evidence.log.events[1].dur_ns == INT64_C(2750000000));
 }
 
 static void a_traceback_is_known_by_its_exception(void **state)
@@ -784,7 +753,6 @@ int main(void)
         TEST(nemo_counts_by_its_global_step),
         TEST(automodel_prints_a_copy_of_the_model_in_brackets),
         TEST(a_progress_bar_numbers_and_times_what_is_printed_over_it),
-        TEST(a_bar_numbers_a_job_that_starts_again_in_the_same_log),
         TEST(deepspeed_s_pipeline_has_a_line_of_its_own),
         TEST(bars_of_lightning_need_no_version),
         TEST(bars_of_nemo_1_have_their_loss_before_the_step),
@@ -800,7 +768,6 @@ int main(void)
         TEST(events_have_their_time_and_the_step_before),
         TEST(a_fault_that_every_rank_reports_is_one),
         TEST(an_end_completes_its_start),
-        TEST(an_end_completes_the_start_of_its_rank),
         TEST(a_traceback_is_known_by_its_exception),
         TEST(settings_within_sentences_are_read),
         TEST(the_size_of_the_model_is_a_setting),
