@@ -91,7 +91,7 @@ static void list_lost(const struct facts *facts, const struct join *join, uint32
 static int64_t find_cut(const struct facts *facts, const struct join *join, uint32_t found)
 {
     int64_t last_ns = INT64_MIN, cut_ns = INT64_MAX;
-    for (uint32_t i = 0; i < found; i++) {
+    for (uint32_t i = 0; facts->launches_without_events && i < found; i++) {
         const struct keyed *match = &join->launches[i];
         int64_t begin_ns = facts->trace->begin_ns[match->key];
         uint32_t event = facts->devices[join->devices[match->a].a].event;
