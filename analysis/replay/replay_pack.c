@@ -27,6 +27,7 @@ struct packing {
     struct replay_view view;
     uint32_t *masks;  // per node: the controls that scale it
     uint32_t *placed; // per node: its new number
+    uint32_t waits;   // bits: what shortens waits for absent ranks, the changes, then each control
     struct buf *out;
 };
 
@@ -42,6 +43,8 @@ static bool mark_control(struct packing *packing, const struct replay_view *reco
     for (uint32_t n = 0; n < recorded->graph.node_count; n++)
         if (removed.dur[n] != recorded->dur[n])
             packing->masks[n] |= 1u << control;
+    if (whatif_job_hides_waits(pack->job, &pack->controls[control], removed.dur))
+        packing->waits |= 2u << control;
     return true;
 }
 
@@ -122,6 +125,7 @@ static void put_all(const struct packing *packing)
     put(packing->out, (uint64_t)llround(error_share * base->measured_ns));
     put(packing->out, (uint64_t)llround(MILLION * whatif_doubt(pack->list)));
     put(packing->out, steps > 1 ? (uint64_t)llround(MILLION * whatif_spread(steps)) : 0);
+    put(packing->out, packing->waits);
     put_steps(packing);
     for (uint32_t i = 0; i < graph->node_count; i++)
         put_node(packing, graph->order ? graph->order[i] : i);
@@ -141,6 +145,7 @@ bool replay_pack_write(const struct replay_pack *pack, struct arena *arena, stru
     packing.placed = arena_room(arena, (size_t)graph->node_count + 1, sizeof(uint32_t), err);
     if (!packing.masks || !packing.placed || !mark_controls(&packing, arena, err))
         return false;
+    packing.waits |= whatif_job_hides_waits(pack->job, pack->list, packing.view.dur);
     for (uint32_t i = 0; i < graph->node_count; i++)
         packing.placed[graph->order ? graph->order[i] : i] = i;
     put_all(&packing);

@@ -7,7 +7,7 @@
 #include "ingest/base/buf.h"
 
 enum {
-    REPLAY_PACK_VERSION = 1,
+    REPLAY_PACK_VERSION = 2,
     REPLAY_PACK_CONTROLS = 16,   // at most
     REPLAY_PACK_NODES = 3000000, // at most
 };

@@ -162,6 +162,19 @@ int64_t whatif_job_missing(const struct whatif_job *job)
     return job_replay_missing(job->joined, job->count);
 }
 
+bool whatif_job_hides_waits(const struct whatif_job *job, const struct change_list *list,
+                            const int64_t *dur)
+{
+    bool hides = false;
+    if (whatif_job_missing(job) == 0)
+        return false;
+    for (uint32_t i = 0; !hides && i < job->count; i++) {
+        uint32_t first = job->count > 1 ? job->joined[i].first : 0;
+        hides = whatif_is_of_communication(&job->ranks[i]->whatif, list, dur + first);
+    }
+    return hides;
+}
+
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
                            uint32_t change)
 {

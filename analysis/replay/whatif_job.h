@@ -66,6 +66,9 @@ MUST_CHECK bool whatif_job_view(const struct whatif_job *job, const struct chang
 // Ranks of the job that are not replayed, as far as traces say how many there are: waits for them
 // count as communication, so that of changes of it the gains are the most there is.
 int64_t whatif_job_missing(const struct whatif_job *job);
+// Whether such waits are among what gets shorter with changes that leave these times of the nodes.
+bool whatif_job_hides_waits(const struct whatif_job *job, const struct change_list *list,
+                            const int64_t *dur);
 
 // Recorded time of all ranks that one of the changes selects.
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,

@@ -105,6 +105,10 @@ static void set_answer(const struct mcp_call *call, json_t *answer, json_t *repl
     json_object_set_new(answer, "ranks_together",
                         json_integer((json_int_t)json_array_size(json_object_get(reply, "ranks"))));
     json_object_set(answer, "missing_ranks", json_object_get(reply, "missing_ranks"));
+    if (json_integer_value(json_object_get(reply, "missing_ranks")) > 0)
+        json_object_set_new(answer, "missing_ranks_note",
+                            json_string("waits for them count as communication, so that changes of "
+                                        "it gain what is said at most"));
     json_object_set(answer, "steps", json_object_get(reply, "steps"));
     if (json_is_string(refused)) {
         json_t *reason = mcp_sentence(refused, MCP_SENTENCE_MAX);
@@ -120,8 +124,7 @@ static void set_answer(const struct mcp_call *call, json_t *answer, json_t *repl
         json_string("step_ms is a steady step with that change alone, low_ms and high_ms its "
                     "interval (null: one step only); gains do not add up, staircase_ms is the step "
                     "with the change and all above it; error_share is how far the unchanged replay "
-                    "is off; waits for missing_ranks count as communication, so that changes of it "
-                    "gain that at most"));
+                    "is off"));
 }
 
 static bool answer_what_if(struct mcp_call *call, json_t *answer, struct err *err)

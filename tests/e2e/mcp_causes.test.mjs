@@ -19,7 +19,8 @@ const NEARLY_ALL = 0.9;
 /** What is planted in a job by itself, and the narrowest rules that are about it. */
 const PLANTS = {
   starvation: "starved_data_loading", tiny_kernels: "tiny_kernels",
-  exposed_comm: "exposed_transfer", low_overlap: "exposed_transfer", // the same to two ranks
+  exposed_comm: ["exposed_transfer", "low_overlap"], // the same to two ranks
+  low_overlap: ["exposed_transfer", "low_overlap"],
   pageable_copies: "blocking_copies", fp32_gemm: "gemm_precision",
   bad_gemm: ["misaligned_products", "gemm_below_roofline"], // the latter has to say so
   bad_attention: "attention_below_roofline", unfused_attention: "unfused_attention",

@@ -2,7 +2,7 @@
 // A replay in the page: the graph of what waited for what, as the service packs it
 // (analysis/replay/replay_pack.c), and its steps with some of its work scaled. Pure.
 
-const VERSION = 1;
+const VERSION = 2;
 const MILLION = 1e6;
 
 /** Numbers in LEB128, one after another. */
@@ -61,7 +61,8 @@ export function read_graph(buffer) {
   const [nodes, edges, steps] = [reader.number(), reader.number(), reader.number()];
   const error_ns = reader.number();
   const doubt = reader.number() / MILLION, spread = reader.number() / MILLION;
-  return { error_ns, doubt, spread, steps: Array.from({ length: steps }, () => read_step(reader)),
+  const waits = reader.number();
+  return { error_ns, doubt, spread, waits, steps: Array.from({ length: steps }, () => read_step(reader)),
     ...read_nodes(reader, nodes, edges) };
 }
 
@@ -100,16 +101,22 @@ function half_range(values, spread) {
   return spread * Math.sqrt(squares / (values.length - 1));
 }
 
+/** Whether waits for absent ranks are among what gets shorter, so that it may bring nothing. */
+const hides_waits = ({ waits }, factors) => Boolean(waits & 1) ||
+  factors.some((factor, i) => factor !== 1 && waits & (2 << i));
+
 /** The intervals of an answer, as analysis/replay/whatif.c has them. */
-function intervals({ error_ns, doubt, spread, steps }, gains, measured_ns) {
+function intervals({ error_ns, doubt, spread, steps }, gains, measured_ns, hides) {
   if (steps.length < 2)
     return { low_ns: null, high_ns: null, gain_low_ns: null, gain_high_ns: null };
   const gain_ns = mean(gains);
   const off = error_ns + doubt * Math.abs(gain_ns);
   const own = half_range(gains, spread) + off;
   const half = half_range(steps.map((step, i) => step.measured_ns - gains[i]), spread) + off;
+  const unchanged = half_range(steps.map((step) => step.measured_ns), spread) + off;
   return { low_ns: Math.max(0, measured_ns - gain_ns - half),
-    high_ns: measured_ns - gain_ns + half, gain_low_ns: gain_ns - own,
+    high_ns: measured_ns + (hides ? Math.max(unchanged, half - gain_ns) : half - gain_ns),
+    gain_low_ns: hides ? Math.min(gain_ns - own, 0) : gain_ns - own,
     gain_high_ns: Math.min(gain_ns + own, measured_ns) };
 }
 
@@ -126,5 +133,5 @@ export function replay_steps(graph, factors) {
   const measured_ns = mean(graph.steps.map((step) => step.measured_ns));
   const gain_ns = mean(gains);
   return { step_ns: measured_ns - gain_ns, gain_ns, gain_share: gain_ns / measured_ns,
-    ...intervals(graph, gains, measured_ns) };
+    ...intervals(graph, gains, measured_ns, hides_waits(graph, factors)) };
 }

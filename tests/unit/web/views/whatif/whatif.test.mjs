@@ -42,7 +42,7 @@ test("a packed graph is replayed: the longest chain counts, and its controls sca
   // A launch of 300 on the host, a kernel of 1000 that starts 10 after it, a transfer of 400 and
   // other work of 700. The first step ends with the kernel; the second, once of 1000, goes from the
   // end of the launch to that of the other work.
-  const graph = read_graph(packed([1, 4, 3, 2, 5, 20000, 2000000,
+  const graph = read_graph(packed([2, 4, 3, 2, 5, 20000, 2000000, 0,
     [1310], [1310], 0, 0, [0], 2, 0, [0],
     [1000], [1000], 1, 0, [0], 4, 0, [0],
     [300], 2, 0, [1000], 0, 1, 1, [10], [400], 1, 1, 2, [0], [700], 0, 1, 3, [0]]));
@@ -59,6 +59,12 @@ test("a packed graph is replayed: the longest chain counts, and its controls sca
   near(then.gain_high_ns, 225 + 9.5 + 2 * Math.sqrt(2) * 75);
   near(then.low_ns, 930 - 9.5 - 2 * Math.sqrt(2) * 230);
   near(then.high_ns, 930 + 9.5 + 2 * Math.sqrt(2) * 230);
+  // Where the second control shortens waits for ranks that are not there, it may bring nothing.
+  assert.deepEqual(replay_steps({ ...graph, waits: 4 }, [0.5, 1]), replay_steps(graph, [0.5, 1]));
+  const waiting = replay_steps({ ...graph, waits: 4 }, [1, 0.5]);
+  near(waiting.gain_low_ns, 0 < then.gain_low_ns ? 0 : then.gain_low_ns);
+  near(waiting.high_ns, Math.max(then.high_ns, 1155 + 9.5 + 2 * Math.sqrt(2) * 155));
+  assert.equal(waiting.gain_high_ns, then.gain_high_ns);
   assert.equal(read_graph(packed([9])), null, "a form that it does not know");
 });
 
