@@ -63,7 +63,8 @@ export function read_graph(buffer) {
   const doubt = reader.number() / MILLION, spread = reader.number() / MILLION;
   const waits = reader.number();
   return { error_ns, doubt, spread, waits,
-    steps: Array.from({ length: steps }, () => read_step(reader)), ...read_nodes(reader, nodes, edges) };
+    steps: Array.from({ length: steps }, () => read_step(reader)),
+    ...read_nodes(reader, nodes, edges) };
 }
 
 /** What is left of a node's time, by the controls that scale it. */
