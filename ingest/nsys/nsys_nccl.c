@@ -269,7 +269,9 @@ static void close_groups(struct nccl *nccl)
 static bool uses_older(struct nccl *nccl)
 {
     int64_t known = 0;
-    for (uint32_t i = 0; i < nccl->range_count && !find_communicator(nccl, 0); i++) {
+    if (find_communicator(nccl, 0))
+        return false;
+    for (uint32_t i = 0; i < nccl->range_count; i++) {
         int64_t id = nccl->ranges[i].communicator;
         if (id == VALUE_ABSENT || id == 0 || id == known)
             continue;

@@ -25,19 +25,38 @@ static int64_t queue_of(struct rocm_rows *rows, const struct rocm_place *place)
     return place->queue;
 }
 
+static bool name_copies(struct trace_builder *builder, struct str direction, str_id *name,
+                        struct err *err)
+{
+    char text[32];
+    snprintf(text, sizeof text, "copies %s", word_of(direction));
+    return trace_builder_text(builder, str_of(text), ERR_NO_POS, name, err);
+}
+
+// Which is no stream of that number.
+static bool name_queue(struct rocm_rows *rows, struct trace_builder *builder, int64_t queue,
+                       str_id *name, struct err *err)
+{
+    char text[32];
+    if (!rows->queue_name || rows->named_queue != queue) {
+        snprintf(text, sizeof text, "queue %" PRId64, queue);
+        if (!trace_builder_text(builder, str_of(text), ERR_NO_POS, &rows->queue_name, err))
+            return false;
+        rows->named_queue = queue;
+    }
+    *name = rows->queue_name;
+    return true;
+}
+
 bool rocm_row_of(struct rocm_rows *rows, struct trace_builder *builder,
                  const struct rocm_place *place, struct label *row, struct err *err)
 {
-    char text[32];
     int64_t queue = queue_of(rows, place);
     bool by_direction = place->direction.len && queue <= 0;
     *row = (struct label){place->stream > 0 ? place->stream : queue, 0};
     if (place->stream > 0 || (place->stream < 0 && !by_direction))
         return true;
-    if (by_direction)
-        snprintf(text, sizeof text, "copies %s", word_of(place->direction));
-    else // which is no stream of that number
-        snprintf(text, sizeof text, "queue %" PRId64, queue);
     *row = (struct label){0};
-    return trace_builder_text(builder, str_of(text), ERR_NO_POS, &row->text, err);
+    return by_direction ? name_copies(builder, place->direction, &row->text, err)
+                        : name_queue(rows, builder, queue, &row->text, err);
 }

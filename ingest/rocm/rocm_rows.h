@@ -18,6 +18,8 @@ struct rocm_place {
 struct rocm_rows {
     // By device, of the kernels on stream 0 so far; 0: there were none, -1: they were on several.
     int64_t default_queue[ROCM_MOST_DEVICES];
+    int64_t named_queue; // the last that got a name, which is mostly the next one, too
+    str_id queue_name;   // 0: none did
 };
 
 // The row of work: its HIP stream, whose kernels and copies run in order whatever queue each takes,

@@ -26,6 +26,9 @@ struct reading {
     const struct rank_files_options *options;
     bool in_folder; // files were found in a folder: like members, they need not be traces
     size_t traces;  // of the folder
+    // Its first file that was taken for something else than a trace, and why; NULL: none.
+    const char *passed;
+    struct err why_passed;
 };
 
 static void tell(const struct reading *reading, const char *path, const struct err *err)
@@ -95,6 +98,14 @@ static void leave_out(struct walk *walk, const char *path, const struct err *err
         files->unread.code = err->code;
 }
 
+static void pass_over(struct reading *reading, const char *path, const struct err *why)
+{
+    if (reading->passed)
+        return;
+    reading->passed = path;
+    reading->why_passed = *why;
+}
+
 static bool make_room(struct rank_files *files, struct err *err)
 {
     struct rank_file *at =
@@ -152,6 +163,8 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
         walk->again.at[walk->part - 1] = 1;
     else if (sure || why.code != ERR_FORMAT)
         leave_out(walk, path, &why);
+    else
+        pass_over(walk->reading, path, &why);
     return true;
 }
 
@@ -177,11 +190,16 @@ static bool leave_member(struct walk *walk, const struct file_part *part, const 
     if (why.code == ERR_NONE && !part->found.format)
         (void)format_refuse_what(
             part->found.head.len ? "content that is not JSON" : "an empty file", &why);
+    bool broken = why.code != ERR_NONE;
+    if (!broken)
+        err_set(&why, ERR_FORMAT, "found %s, expected a trace", part->found.format->what);
     source_close(part->source);
     if (part->is_copy)
         tell(walk->reading, path, &why);
-    else if (why.code != ERR_NONE && may_be_trace(walk, part))
+    else if (broken && may_be_trace(walk, part))
         leave_out(walk, path, &why);
+    else
+        pass_over(walk->reading, path, &why);
     return true;
 }
 
@@ -368,6 +386,7 @@ static bool read_folder(struct reading *reading, const char *folder, struct err 
     struct walk walk = {.reading = reading, .path = folder};
     struct err why = {.pos = ERR_NO_POS};
     reading->traces = 0;
+    reading->passed = NULL;
     if (!folder_files_list(folder, &reading->files->arena, &files, &why)) {
         leave_out(&walk, folder, &why);
         return true;
@@ -379,7 +398,8 @@ static bool read_folder(struct reading *reading, const char *folder, struct err 
     reading->in_folder = false;
     if (ok && !reading->traces && reading->files->unread.code == ERR_NONE) {
         err_set(&why, ERR_FORMAT, "found no trace in the folder");
-        leave_out(&walk, folder, &why);
+        leave_out(&walk, reading->passed ? reading->passed : folder,
+                  reading->passed ? &reading->why_passed : &why);
     }
     return ok;
 }

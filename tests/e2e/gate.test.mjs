@@ -400,7 +400,7 @@ test("compare says what is wrong by other codes than its verdicts", async () => 
     [[`${good},`, good], 64, /found an empty name/],
     [["--formatt", "json", good, good], 64, /--format/],
     [[good, join(folder, "none.json")], 3, /none\.json/],
-    [[good, folder], 4, /stepscope-bad-.*found no trace in the folder/],
+    [[good, folder], 4, /bad\.json/],
     [[`${good},${bad}`, good], 4, /bad\.json/],
     [[good, temporary("nothing")], 3, /found no file in the folder that may be a trace/],
   ];
