@@ -3,6 +3,7 @@
 #include "analysis/compare/compare_pair.h"
 #include "analysis/compare/compare_read.h"
 #include "analysis/compare/compare_work.h"
+#include "analysis/compare/reasons.h"
 #include "analysis/compare/words.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
@@ -77,7 +78,7 @@ static void say_pattern(struct words *words, const struct pair *pair)
     words_say(words, "%sno annotation of %s matches the step pattern", words->len ? "; " : "",
               base && cand ? "either side" : who(base, cand));
     if (pattern.len)
-        words_say(words, " '%.*s'", (int)(pattern.len < 60 ? pattern.len : 60), pattern.at);
+        words_say(words, " '%s'", reason_shown(pattern).text);
     words_say(words, ", so %s steps are not those asked for",
               base && cand ? "their"
               : base       ? "the base's"
