@@ -499,6 +499,28 @@ test("what is typed on the page Data stays while the run is analyzed", () =>
       (await server.get(`/runs/${ids.rich}`)).note === "a whole sentence");
   }));
 
+test("an analysis that ends between two requests of a page is followed by all of it", () =>
+  on_page({}, async (page) => {
+    const path = `/api/v1/runs/${ids.bare}/trust`;
+    const earlier = (await server.request(`${path}?format=columns`)).text;
+    await visit(page, run_url("bare", "data"));
+    const at = (name) => (url) => url.pathname === `/api/v1/runs/${ids.bare}/${name}`;
+    const analyzed = () => until("the run is analyzed", async () => {
+      const run = await server.get(`/runs/${ids.bare}`);
+      return run.step === "eval*" && run.status === "done";
+    });
+    await page.route(at("summary"), async (route) => {
+      await analyzed();
+      await route.continue();
+    });
+    await page.route(at("trust"), (route) =>
+      route.fulfill({ contentType: "application/json", body: earlier }), { times: 1 });
+    await page.getByLabel("Annotation that marks a step").fill("eval*");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("No annotation matches the requested step pattern 'eval*'").waitFor();
+    await page.unrouteAll({ behavior: "wait" });
+  }));
+
 test("the tag of tokens and the mark of a step are set on the page, and the figures follow", () =>
   on_page({}, async (page) => {
     await visit(page, run_url("bare", "data"));
@@ -507,7 +529,7 @@ test("the tag of tokens and the mark of a step are set on the page, and the figu
     await page.getByLabel("Leading steps to exclude").fill("0");
     await page.getByRole("button", { name: "Save" }).click();
     // All of the page follows the new analysis, not only what its state is shown by.
-    await page.getByText("No annotation matches the requested step pattern").waitFor();
+    await page.getByText("No annotation matches the requested step pattern 'train*'").waitFor();
     const own = await until("the run has the change", async () => {
       const run = await server.get(`/runs/${ids.bare}`);
       return run.step === "train*" && run.status === "done" && run;

@@ -44,17 +44,22 @@ export function run_api(run, name = "") {
 
 const is_moving = (run) => run.status === "running" || run.status === "pending";
 
-/** The summary, fetched again while the analysis runs, and all else once it has ended. */
+/**
+ * The summary, fetched again while the analysis runs, and all else once it is another one at rest:
+ * an analysis may have ended between what else was asked for and the summary.
+ */
 function use_summary(/** @type {string} */ run) {
   const resource = use_api(run_api(run, "summary"), (data) =>
     data && is_moving(data.run) ? BUSY_POLL_MS : null,
   );
-  const was_moving = useRef(false);
-  const moving = resource.data ? is_moving(resource.data.run) : was_moving.current;
+  const { data, etag } = resource;
+  const last = useRef({ run: "", etag: "" });
   useEffect(() => {
-    if (was_moving.current && !moving) changed_by_server();
-    was_moving.current = moving;
-  }, [moving]);
+    if (!data || !etag) return;
+    const is_other = last.current.run === run && last.current.etag !== etag;
+    if (is_other && !is_moving(data.run)) changed_by_server();
+    last.current = { run, etag };
+  }, [run, etag]);
   return resource;
 }
 
