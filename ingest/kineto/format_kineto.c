@@ -679,8 +679,7 @@ static bool refuse(const struct reader *reader, struct err *err)
                        "found traceEvents that is not a list, expected a list of events");
     if (!whole && reader->place != PLACE_RESYNC && begins_as_json(reader->head))
         return err_set_at(err, ERR_FORMAT, position(reader),
-                          "the file ends at byte %llu before its first event; upload all of it",
-                          (unsigned long long)position(reader));
+                          "the file ends before its first event; upload all of it");
     return format_refuse_json(reader->head, err);
 }
 

@@ -97,15 +97,17 @@ class Senders {
     while (!made) made = await this.ask(late, "/api/v1/tus", { method: "POST", headers });
     assert.ok(made.status === 201, `${name}: ${made.status} ${made.text}`);
     const path = new URL(made.headers.location, this.front.base).pathname;
-    for (;;) {
+    for (let taken = 0; ;) {
       const head = await this.ask(late, path, { method: "HEAD", headers: tus });
       if (!head) continue;
       assert.equal(head.status, 200, `${name}: the upload is lost`);
       if (head.headers["upload-run"]) break;
       const from = Number(head.headers["upload-offset"]);
+      assert.ok(from >= taken, `${name}: of ${taken} bytes that were taken, ${from} are there`);
       const body = file.data.subarray(from, from + Math.ceil(file.data.length / 3));
-      await this.ask(late, path, { method: "PATCH", body, headers: { ...tus, "Upload-Offset": from,
-        "Content-Type": "application/offset+octet-stream" } });
+      const reply = await this.ask(late, path, { method: "PATCH", body, headers: { ...tus,
+        "Upload-Offset": from, "Content-Type": "application/offset+octet-stream" } });
+      if (reply?.status === 204) taken = Number(reply.headers["upload-offset"]);
     }
     this.acknowledged.push({ name, file });
   }

@@ -19,7 +19,7 @@ static struct trace *read_all(const char *text, size_t step, struct budget *budg
     return dump_read(str_of(text), step, budget, err);
 }
 
-static void assert_refused(const char *text, const char *says)
+static void assert_refused_at(const char *text, uint64_t pos, const char *says)
 {
     static const size_t steps[] = {0, 1, 7};
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -29,8 +29,14 @@ static void assert_refused(const char *text, const char *says)
         assert_int_equal(err.code, ERR_FORMAT);
         if (!strstr(err.msg, says))
             fail_msg("%s: expected \"%s\", found \"%s\"", text, says, err.msg);
+        assert_true(pos == ERR_NO_POS || err.pos == pos);
         assert_int_equal(budget.used, 0);
     }
+}
+
+static void assert_refused(const char *text, const char *says)
+{
+    assert_refused_at(text, ERR_NO_POS, says);
 }
 
 static void a_log_is_no_trace_though_it_begins_with_a_bracket(void **state)
@@ -137,9 +143,9 @@ static void an_empty_recording_says_that_nothing_was_recorded(void **state)
 static void a_trace_that_is_cut_before_its_first_event_says_so(void **state)
 {
     (void)state;
-    assert_refused("{\"schemaVersion\": 1, \"traceEvents\": [", "ends at byte 37 before its first");
-    assert_refused("{\"schemaVersion\": 1, \"tra", "before its first event");
-    assert_refused("[{\"ph\": \"X\", \"na", "ends at byte 16 before its first event");
+    assert_refused_at("{\"schemaVersion\": 1, \"traceEvents\": [", 37, "before its first event");
+    assert_refused_at("{\"schemaVersion\": 1, \"tra", 25, "before its first event");
+    assert_refused_at("[{\"ph\": \"X\", \"na", 16, "the file ends before its first event");
 }
 
 static void one_event_makes_a_trace_whatever_stands_around_it(void **state)
