@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/nsys/nsys_nccl.h"
+#include "ingest/base/fuzzed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -64,7 +65,7 @@ struct communicator {
     int64_t id, rank, size;
 };
 
-enum { MAX_COMMUNICATORS = 4096 };
+enum { MAX_COMMUNICATORS = FUZZED_SIZE(4096, 64) };
 
 struct nccl {
     struct nsys *nsys;
