@@ -17,45 +17,108 @@ const char *rocpd_table_of(const struct rocpd *rocpd, const char *name, char out
     return out;
 }
 
+// --- processes ----------------------------------------------------------------------------------
+
+// Processes are counted from 1, in the order of their tables.
+struct process_list {
+    struct database *database;
+    bool idle_ones; // whether those without work on a device count
+    bool ok;
+    int64_t seen;
+    int64_t *at;
+    uint32_t count, cap;
+    struct err *err;
+};
+
+static bool has_device_work(const struct process_list *list, const char *suffix, bool *has)
+{
+    int64_t row = ID_NONE;
+    char kernels[ROCPD_NAME_BYTES], copies[ROCPD_NAME_BYTES];
+    snprintf(kernels, sizeof kernels, "rocpd_kernel_dispatch%s", suffix);
+    snprintf(copies, sizeof copies, "rocpd_memory_copy%s", suffix);
+    bool ok = rows_first(list->database, kernels, "id", &row, list->err) &&
+              (row != ID_NONE || rows_first(list->database, copies, "id", &row, list->err));
+    *has = row != ID_NONE;
+    return ok;
+}
+
+static bool list_process(void *context, const char *suffix)
+{
+    struct process_list *list = context;
+    bool counts = list->idle_ones;
+    list->seen++;
+    list->ok = counts || has_device_work(list, suffix, &counts);
+    if (list->ok && counts)
+        list->at[list->count++] = list->seen;
+    return list->ok && list->count < list->cap;
+}
+
+// A launcher beside the processes that it started is no rank; where none has work on a device, all
+// are listed.
+static bool list_processes(struct process_list *list)
+{
+    list->ok = true;
+    rocpd_each_process(list->database, list_process, list);
+    if (list->ok && list->count == 0) {
+        list->idle_ones = true;
+        list->seen = 0;
+        rocpd_each_process(list->database, list_process, list);
+    }
+    return list->ok;
+}
+
+static bool rocpd_parts(struct source *source, struct format_parts *parts, struct err *err)
+{
+    struct database *database = database_open(source, NULL, err);
+    struct process_list list = {
+        .database = database, .at = parts->at, .cap = FORMAT_MAX_PARTS, .err = err};
+    bool ok = database && list_processes(&list);
+    database_close(database);
+    parts->count = list.count;
+    return ok;
+}
+
+static bool find_process(const struct rocpd *rocpd, int64_t *process, struct err *err)
+{
+    int64_t at[2] = {1};
+    struct process_list list = {.database = rocpd->tables.database, .at = at, .cap = 2, .err = err};
+    *process = rocpd->tables.input->part;
+    if (*process != FORMAT_WHOLE)
+        return true;
+    if (!list_processes(&list))
+        return false;
+    *process = at[0];
+    return list.count < 2 ||
+           err_set(err, ERR_UNSUPPORTED,
+                   "found several processes, expected one: send the file without a rank, and "
+                   "with its name, such as job.db");
+}
+
 struct choice {
-    int64_t wanted, seen; // counted from 1
+    int64_t wanted, seen;
     char *suffix;
 };
 
 static bool choose(void *context, const char *suffix)
 {
     struct choice *choice = context;
-    if (++choice->seen == choice->wanted)
+    bool is_wanted = ++choice->seen == choice->wanted;
+    if (is_wanted)
         snprintf(choice->suffix, ROCPD_SUFFIX_BYTES, "%s", suffix);
-    return true;
+    return !is_wanted;
 }
 
 static bool find_suffix(struct rocpd *rocpd, struct err *err)
 {
-    struct choice choice = {.wanted = rocpd->tables.input->part ? rocpd->tables.input->part : 1,
-                            .suffix = rocpd->suffix};
+    struct choice choice = {.suffix = rocpd->suffix};
+    if (!find_process(rocpd, &choice.wanted, err))
+        return false;
     rocpd_each_process(rocpd->tables.database, choose, &choice);
-    if (rocpd->tables.input->part == FORMAT_WHOLE && choice.seen > 1)
-        return err_set(err, ERR_UNSUPPORTED,
-                       "found several processes, expected one: send the file without a rank, and "
-                       "with its name, such as job.db");
-    return choice.seen >= choice.wanted ||
+    return choice.seen == choice.wanted ||
            err_set(err, ERR_FORMAT, "found no process %lld in it", (long long)choice.wanted);
 }
 
-static bool rocpd_parts(struct source *source, struct format_parts *parts, struct err *err)
-{
-    struct choice choice = {.wanted = 0};
-    struct database *database = database_open(source, NULL, err);
-    if (!database)
-        return false;
-    rocpd_each_process(database, choose, &choice);
-    database_close(database);
-    parts->count = choice.seen < FORMAT_MAX_PARTS ? (uint32_t)choice.seen : FORMAT_MAX_PARTS;
-    for (uint32_t i = 0; i < parts->count; i++)
-        parts->at[i] = i + 1;
-    return true;
-}
+// --- rows ---------------------------------------------------------------------------------------
 
 bool rocpd_load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
                       const char *columns, struct err *err)

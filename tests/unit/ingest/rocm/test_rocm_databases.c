@@ -263,6 +263,29 @@ static void each_guid_is_a_process(void **state)
     foreign_close(&file);
 }
 
+// A launcher comes first.
+static void a_process_without_device_work_is_no_rank_beside_others(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("_a1") ROCPD_3("_b2") RECORDS_3("_b2"));
+    assert_int_equal(file.count, 1);
+    assert_job(file.traces[0]);
+    foreign_close(&file);
+    foreign_open(&file, ROCPD_3("_a1") RECORDS_3("_a1") ROCPD_3("_b2")
+                            RECORDS_3("_b2") "DELETE FROM rocpd_kernel_dispatch_b2;");
+    assert_int_equal(file.count, 2);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_MEMCPY), 1); // copies are work, too
+    foreign_close(&file);
+    foreign_open(
+        &file,
+        ROCPD_3("_a1") RECORDS_3("_a1") ROCPD_3("_b2") RECORDS_3(
+            "_b2") "DELETE FROM rocpd_kernel_dispatch_a1; DELETE FROM rocpd_memory_copy_a1;"
+                   "DELETE FROM rocpd_kernel_dispatch_b2; DELETE FROM rocpd_memory_copy_b2;");
+    assert_int_equal(file.count, 2);
+    foreign_close(&file);
+}
+
 // Names in two processes with the same ids of events, and as JSON writes them.
 static void markers_of_all_processes_are_listed_as_text(void **state)
 {
@@ -688,6 +711,7 @@ int main(void)
         cmocka_unit_test(tables_may_have_no_suffix),
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
+        cmocka_unit_test(a_process_without_device_work_is_no_rank_beside_others),
         cmocka_unit_test(markers_of_all_processes_are_listed_as_text),
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
