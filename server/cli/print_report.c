@@ -9,6 +9,7 @@
 #include "server/cli/shown.h"
 
 #include <jansson.h>
+#include <math.h>
 
 enum { TOP_ROWS = 10, MAX_STEPS = 24, BAR_WIDTH = 30, NAME_WIDTH = 60 };
 
@@ -199,6 +200,27 @@ static void print_steps(const struct report *report, FILE *out)
     print_step_stats(report, out);
 }
 
+// A single figure; NAN if it is not known.
+static double figure_of(const struct table *utilization, const char *metric)
+{
+    for (size_t row = 0; row < shown_rows(utilization); row++)
+        if (table_is(utilization, row, UTILIZATION_METRIC, str_of(metric)))
+            return table_f64(utilization, row, UTILIZATION_VALUE, NAN);
+    return NAN;
+}
+
+static void print_utilization(const struct report *report, FILE *out)
+{
+    const struct table *utilization = report_find(report, "utilization");
+    double mfu = figure_of(utilization, "mfu"),
+           tokens = figure_of(utilization, "tokens_per_second");
+    if (!isnan(mfu))
+        fprintf(out, "\n  MFU %.1f %%, HFU %.1f %%\n", mfu * 100,
+                figure_of(utilization, "hfu") * 100);
+    if (!isnan(tokens))
+        fprintf(out, "\n  %s tokens per second over all ranks\n", count_text(llround(tokens)).text);
+}
+
 static void print_more(size_t rows, FILE *out)
 {
     if (rows > TOP_ROWS)
@@ -367,6 +389,7 @@ void print_trace_report(const struct report *report, const char *file, int64_t r
     print_identity(report, file, rank, out);
     print_breakdown(report, out);
     print_steps(report, out);
+    print_utilization(report, out);
     print_kernels(report, out);
     print_collectives(report, out);
     print_counters(report, out);

@@ -26,8 +26,9 @@ async function generate(ranks, ...args) {
 
 test("the text tells of steps, kernels, collectives and what to do", async () => {
   const [file] = await generate(1, "--plant", "pageable_copies");
-  const { stdout } = await analyze(file);
-  const trace = JSON.parse((await analyze("--format", "json", file)).stdout).traces[0];
+  const tokens = ["--tokens-per-step", "4096"];
+  const { stdout } = await analyze(...tokens, file);
+  const trace = JSON.parse((await analyze("--format", "json", ...tokens, file)).stdout).traces[0];
   const steps = trace.tables.step_stats[0];
   const collective = trace.tables.collectives[0];
   assert.match(stdout,
@@ -35,6 +36,11 @@ test("the text tells of steps, kernels, collectives and what to do", async () =>
   const median = (steps.median_ns / 1e6).toFixed(3);
   assert.ok(stdout.includes(`median ${median} ms (95 % interval`), stdout);
   assert.ok(stdout.includes(collective.bus_gbps.toFixed(3)), stdout);
+  const figure = Object.fromEntries(trace.tables.utilization.map((row) => [row.metric, row.value]));
+  assert.ok(stdout.includes(`\n  MFU ${(100 * figure.mfu).toFixed(1)} %, HFU ${
+    (100 * figure.hfu).toFixed(1)} %\n`), stdout);
+  assert.ok(stdout.includes(`\n  ${Math.round(figure.tokens_per_second).toLocaleString("en")
+  } tokens per second over all ranks\n`), stdout);
   for (const { title, evidence } of trace.tables.findings) {
     assert.ok(stdout.includes(`] ${title}\n`), title);
     const fact = JSON.parse(evidence)[0].fact;
