@@ -101,6 +101,39 @@ static bool read_side(const struct pair *pair, int side, struct calls *calls, st
     return true;
 }
 
+enum { SAYS_ROLE = 1, SAYS_GROUP_SIZE = 2, SAYS_DTYPE = 4, SAYS_SIZE = 8 };
+
+// "Byte": the type is not recorded, the size in bytes is.
+static unsigned said_by(const struct call *call)
+{
+    bool has_dtype = call->dtype.len && !str_equal(call->dtype, STR("Byte"));
+    return (call->role.len ? SAYS_ROLE : 0) | (call->group_size >= 0 ? SAYS_GROUP_SIZE : 0) |
+           (has_dtype ? SAYS_DTYPE : 0) | (call->size_class.len ? SAYS_SIZE : 0);
+}
+
+static void forget(struct call *call, unsigned what)
+{
+    call->role = what & SAYS_ROLE ? STR("") : call->role;
+    call->group_size = what & SAYS_GROUP_SIZE ? -1 : call->group_size;
+    call->dtype = what & SAYS_DTYPE ? STR("") : call->dtype;
+    call->size_class = what & SAYS_SIZE ? STR("") : call->size_class;
+}
+
+// What no call of one side says, such as sizes where a profiler records kernels alone, is left out
+// on both: rows would be of one side only.
+static void forget_unknown(struct calls *calls)
+{
+    unsigned said[SIDES] = {0};
+    bool has[SIDES] = {false};
+    for (size_t i = 0; i < calls->count; i++)
+        for (int side = 0; side < SIDES; side++) {
+            has[side] |= calls->at[i].has[side];
+            said[side] |= calls->at[i].has[side] ? said_by(&calls->at[i]) : 0;
+        }
+    for (size_t i = 0; has[BASE] && has[CAND] && i < calls->count; i++)
+        forget(&calls->at[i], ~(said[BASE] & said[CAND]));
+}
+
 static int compare_keys(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
@@ -204,6 +237,7 @@ bool compare_collectives_write(const struct pair *pair, struct err *err)
     for (int side = 0; side < SIDES; side++)
         if (!read_side(pair, side, &calls, err))
             return false;
+    forget_unknown(&calls);
     join_equal(&calls);
     per_step(pair, &calls);
     qsort(calls.at, calls.count, sizeof *calls.at, compare_deltas);

@@ -663,48 +663,6 @@ static void devices_of_a_run_that_has_several_compare_by_number(void **state)
     bench_end(&bench);
 }
 
-// As much time again was before the steady steps.
-static void add_comm(struct bench *bench, const char *group, double calls_per_step,
-                     int64_t steady_ns)
-{
-    ROW(bench_rank(bench), &table_comm_sizes, {"process_group", .text = group},
-        {"kind", .text = "all_reduce"}, {"dtype", .text = "BFloat16"}, {"group_size", .i = 8},
-        {"calls", .i = 100}, {"calls_per_step", .f = calls_per_step}, {"bytes", .i = 1000},
-        {"total_ns", .i = 2 * steady_ns}, {"exposed_ns", .i = steady_ns},
-        {"steady_ns", .i = steady_ns}, {"steady_exposed_ns", .i = steady_ns / 2},
-        {"bus_gbps", .f = 100});
-}
-
-static void communication_joins_groups_of_one_role(void **state)
-{
-    (void)state;
-    struct bench bench;
-    bench_begin(&bench);
-    add_run(&bench, 100);
-    ROW(bench_run(&bench), &table_run_comm_waits, {"process_group", .text = "3"},
-        {"dimension", .text = "data"});
-    ROW(bench_run(&bench), &table_run_comm_waits, {"process_group", .text = "1"},
-        {"dimension", .text = "data"});
-    add_comm(&bench, "1", 5, 500);
-    add_comm(&bench, "3", 4, 600);
-    bench_side(&bench, 1);
-    add_run(&bench, 100);
-    ROW(bench_run(&bench), &table_run_comm_waits, {"process_group", .text = "0"},
-        {"dimension", .text = "data"});
-    add_comm(&bench, "0", 9, 2100);
-    bench_side(&bench, 1);
-    bench_compare(&bench);
-    const char *table = "compare_collectives";
-    assert_int_equal(bench_table(&bench, table)->row_count, 1);
-    assert_true(bench_says(&bench, table, 0, "role", "data"));
-    assert_true(bench_f64(&bench, table, 0, "base_calls") == 9.0);
-    assert_int_equal(bench_i64(&bench, table, 0, "base_ns"), 1100);
-    assert_int_equal(bench_i64(&bench, table, 0, "delta_ns"), 1000);
-    assert_int_equal(bench_i64(&bench, table, 0, "delta_exposed_ns"), 500);
-    assert_true(bench_f64(&bench, table, 0, "base_bus_gbps") == 100.0);
-    bench_end(&bench);
-}
-
 static void add_finding(struct bench *bench, const char *id, int64_t cost_ns)
 {
     ROW(bench_run(bench), &table_run_findings, {"rule", .text = id}, {"title", .text = id},
@@ -772,7 +730,6 @@ int main(void)
         cmocka_unit_test(memory_compares_the_largest_peaks),
         cmocka_unit_test(memory_of_runs_with_one_device_compares_wherever_it_is),
         cmocka_unit_test(devices_of_a_run_that_has_several_compare_by_number),
-        cmocka_unit_test(communication_joins_groups_of_one_role),
         cmocka_unit_test(findings_come_go_change_or_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
