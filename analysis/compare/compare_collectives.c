@@ -101,14 +101,15 @@ static bool read_side(const struct pair *pair, int side, struct calls *calls, st
     return true;
 }
 
-enum { SAYS_ROLE = 1, SAYS_GROUP_SIZE = 2, SAYS_DTYPE = 4, SAYS_SIZE = 8 };
+// SAYS_OTHER: a type other than "Byte", which is also that of sizes whose type is not recorded.
+enum { SAYS_ROLE = 1, SAYS_GROUP_SIZE = 2, SAYS_DTYPE = 4, SAYS_SIZE = 8, SAYS_OTHER = 16 };
 
-// "Byte": the type is not recorded, the size in bytes is.
 static unsigned said_by(const struct call *call)
 {
-    bool has_dtype = call->dtype.len && !str_equal(call->dtype, STR("Byte"));
+    bool is_other = call->dtype.len && !str_equal(call->dtype, STR("Byte"));
     return (call->role.len ? SAYS_ROLE : 0) | (call->group_size >= 0 ? SAYS_GROUP_SIZE : 0) |
-           (has_dtype ? SAYS_DTYPE : 0) | (call->size_class.len ? SAYS_SIZE : 0);
+           (call->dtype.len ? SAYS_DTYPE : 0) | (call->size_class.len ? SAYS_SIZE : 0) |
+           (is_other ? SAYS_OTHER : 0);
 }
 
 static void forget(struct call *call, unsigned what)
@@ -120,7 +121,7 @@ static void forget(struct call *call, unsigned what)
 }
 
 // What no call of one side says, such as sizes where a profiler records kernels alone, is left out
-// on both: rows would be of one side only.
+// on both: otherwise its rows would be on one side only.
 static void forget_unknown(struct calls *calls)
 {
     unsigned said[SIDES] = {0};
@@ -130,8 +131,11 @@ static void forget_unknown(struct calls *calls)
             has[side] |= calls->at[i].has[side];
             said[side] |= calls->at[i].has[side] ? said_by(&calls->at[i]) : 0;
         }
+    unsigned unknown = ~(said[BASE] & said[CAND]);
+    if ((said[BASE] ^ said[CAND]) & SAYS_OTHER)
+        unknown |= SAYS_DTYPE;
     for (size_t i = 0; has[BASE] && has[CAND] && i < calls->count; i++)
-        forget(&calls->at[i], ~(said[BASE] & said[CAND]));
+        forget(&calls->at[i], unknown);
 }
 
 static int compare_keys(const void *a, const void *b)

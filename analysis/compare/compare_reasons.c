@@ -116,12 +116,13 @@ static void add_work(struct row *row, const struct reason_rate rates[SIDES])
 static void add_bandwidth(struct row *row, const struct reason_case *the_case)
 {
     const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
-    if (the_case->reason->size_count > 1) // of several sizes none speaks for all
+    const struct reason *reason = the_case->reason;
+    if (reason->size_count > 1 || // of several sizes none speaks for all
+        table_text(sizes, reason->sizes, COMPARE_COLLECTIVES_SIZE_CLASS).len == 0)
         return;
     for (unsigned side = 0; side < SIDES; side++)
         row_f64(row, COMPARE_REASONS_BASE_GBPS + side,
-                table_f64(sizes, the_case->reason->sizes, COMPARE_COLLECTIVES_BASE_BUS_GBPS + side,
-                          NAN));
+                table_f64(sizes, reason->sizes, COMPARE_COLLECTIVES_BASE_BUS_GBPS + side, NAN));
 }
 
 static const char *say(const struct reason_case *the_case, struct words *words)

@@ -53,15 +53,21 @@ static bool list_process(void *context, const char *suffix)
     return list->ok && list->count < list->cap;
 }
 
-// A launcher beside the processes that it started is no rank; where none has work on a device, all
-// are listed.
+static bool is_whole(const struct database *database)
+{
+    struct database_state state = database_state(database);
+    return !state.cut && !state.damaged;
+}
+
+// A launcher beside the processes that it started is no rank. All are listed where none has work on
+// a device, and where such work may be in what cannot be read.
 static bool list_processes(struct process_list *list)
 {
     list->ok = true;
     rocpd_each_process(list->database, list_process, list);
-    if (list->ok && list->count == 0) {
+    if (list->ok && (list->count == 0 || !is_whole(list->database))) {
         list->idle_ones = true;
-        list->seen = 0;
+        list->seen = list->count = 0;
         rocpd_each_process(list->database, list_process, list);
     }
     return list->ok;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 // SQLite reads page by page; this much is read ahead.
-#define WINDOW_BYTES ((size_t)FUZZED_SIZE(128 << 10, 16 << 10))
+#define WINDOW_BYTES ((size_t)FUZZED_SIZE(128 << 10, 64 << 10))
 // A scan takes a few steps of SQLite's virtual machine per value, and a value takes at least a
 // byte. Pages linked in a cycle would be read forever.
 #define STEPS_PER_BYTE ((uint64_t)16)

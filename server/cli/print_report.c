@@ -218,7 +218,7 @@ static void print_utilization(const struct report *report, FILE *out)
         fprintf(out, "\n  MFU %.1f %%, HFU %.1f %%\n", mfu * 100,
                 figure_of(utilization, "hfu") * 100);
     if (!isnan(tokens))
-        fprintf(out, "\n  %s tokens per second over all ranks\n", count_text(llround(tokens)).text);
+        fprintf(out, "\n  %s tokens per second over all ranks\n", mean_text(tokens, 0).text);
 }
 
 static void print_more(size_t rows, FILE *out)

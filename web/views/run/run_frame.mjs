@@ -45,21 +45,23 @@ export function run_api(run, name = "") {
 const is_moving = (run) => run.status === "running" || run.status === "pending";
 
 /**
- * The summary, fetched again while the analysis runs, and all else once it is another one at rest:
- * an analysis may have ended between what else was asked for and the summary.
+ * The summary, fetched again while the analysis runs, and all else once a new summary shows the run
+ * at rest: an analysis may have ended between what else was asked for and the summary.
  */
 function use_summary(/** @type {string} */ run) {
   const resource = use_api(run_api(run, "summary"), (data) =>
     data && is_moving(data.run) ? BUSY_POLL_MS : null,
   );
   const { data, etag } = resource;
-  const last = useRef({ run: "", etag: "" });
+  const moving = data !== null && is_moving(data.run);
+  const last = useRef({ run: "", etag: null, moving: false });
   useEffect(() => {
-    if (!data || !etag) return;
-    const is_other = last.current.run === run && last.current.etag !== etag;
-    if (is_other && !is_moving(data.run)) changed_by_server();
-    last.current = { run, etag };
-  }, [run, etag]);
+    if (!data) return;
+    const { current: before } = last;
+    const is_new = before.run === run && (before.etag !== etag || before.moving);
+    if (is_new && !moving) changed_by_server();
+    last.current = { run, etag, moving };
+  }, [run, etag, moving]);
   return resource;
 }
 

@@ -80,11 +80,57 @@ static void what_one_side_does_not_say_of_communication_keeps_nothing_apart(void
     bench_end(&bench);
 }
 
+// As Nsight Systems knows them: bytes, but no type.
+static void add_bytes(struct bench *bench, int64_t steady_ns)
+{
+    ROW(bench_rank(bench), &table_comm_sizes, {"kind", .text = "all_reduce"},
+        {"dtype", .text = "Byte"}, {"calls_per_step", .f = 2}, {"steady_ns", .i = steady_ns},
+        {"size_class", .text = "1 MiB - 2 MiB"});
+}
+
+static void what_both_sides_say_of_communication_stays(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench);
+    add_bytes(&bench, 500);
+    bench_side(&bench, 1);
+    add_run(&bench);
+    add_bytes(&bench, 700);
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    const char *table = "compare_collectives";
+    assert_int_equal(bench_table(&bench, table)->row_count, 1);
+    assert_true(bench_says(&bench, table, 0, "dtype", "Byte"));
+    assert_true(bench_says(&bench, table, 0, "size_class", "1 MiB - 2 MiB"));
+    assert_true(bench_cell(&bench, table, 0, "group_size")->null);
+    bench_end(&bench);
+}
+
+static void communication_of_one_side_alone_keeps_what_it_says(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench);
+    bench_side(&bench, 1);
+    add_run(&bench);
+    add_comm(&bench, "0", 9, 2100);
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    assert_true(bench_says(&bench, "compare_collectives", 0, "dtype", "BFloat16"));
+    assert_int_equal(bench_i64(&bench, "compare_collectives", 0, "group_size"), 8);
+    bench_end(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(communication_joins_groups_of_one_role),
         cmocka_unit_test(what_one_side_does_not_say_of_communication_keeps_nothing_apart),
+        cmocka_unit_test(what_both_sides_say_of_communication_stays),
+        cmocka_unit_test(communication_of_one_side_alone_keeps_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

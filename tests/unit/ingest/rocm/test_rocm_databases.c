@@ -286,6 +286,20 @@ static void a_process_without_device_work_is_no_rank_beside_others(void **state)
     foreign_close(&file);
 }
 
+// Its work may be in the pages that are not there.
+static void a_process_whose_tables_are_cut_off_is_no_launcher(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct buf bytes = {0};
+    foreign_database(&bytes, ROCPD_3("_a1") RECORDS_3("_a1") ROCPD_3("_b2") RECORDS_3("_b2"));
+    foreign_read(&file, (struct str){bytes.at, bytes.len * 7 / 10});
+    assert_int_equal(file.count, 1);
+    assert_non_null(strstr(file.err.msg, "ends early or is damaged"));
+    foreign_close(&file);
+    buf_free(&bytes);
+}
+
 // Names in two processes with the same ids of events, and as JSON writes them.
 static void markers_of_all_processes_are_listed_as_text(void **state)
 {
@@ -712,6 +726,7 @@ int main(void)
         cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
         cmocka_unit_test(a_process_without_device_work_is_no_rank_beside_others),
+        cmocka_unit_test(a_process_whose_tables_are_cut_off_is_no_launcher),
         cmocka_unit_test(markers_of_all_processes_are_listed_as_text),
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
