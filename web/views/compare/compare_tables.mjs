@@ -124,7 +124,7 @@ function memory_columns(frame) {
 export const Memory = ({ query }) => html`<${PairCard} title="Memory" table="memory"
   query=${query} sort="-cand_allocated_bytes" columns=${memory_columns}
   note="peaks; lower leaves room for a larger batch"
-  empty="Neither side has recorded memory: PyTorch’s profiler does with profile_memory=True." />`;
+  empty="Neither side has recorded memory: PyTorch’s profiler needs profile_memory=True." />`;
 
 function finding_columns(frame) {
   const at = (row) => row_at(frame, row);
