@@ -67,7 +67,7 @@ export function Modules({ query, floor_ns, runs, whole }) {
       columns=${columns_of(scale_of(tree), floor_ns, runs, whole)} help=${frame.help}
       open=${view.modules || open_at_first(tree)}
       onopen=${(open) => change({ modules: open || "none" }, { replace: true })} />`
-      : html`<p class="empty-line">Neither side has recorded modules: PyTorch’s profiler needs
+      : html`<p class="empty-line">Neither side has recorded modules: PyTorch’s profiler needs${" "}
           <code>with_stack=True</code> or <code>with_modules=True</code>.</p>`)}<//>
   <//>`;
 }
