@@ -58,12 +58,13 @@ static struct budget *budget_of(const struct arena *arena, struct budget *uncoun
     return arena->budget ? arena->budget : uncounted;
 }
 
-// A chunk for one large block is zeroed up front; others are zeroed as they are used.
+// A chunk for one large block is zeroed up front; others are zeroed as they are used. Much of what
+// is only room may stay unused, so the system gives its pages as they are written.
 static struct arena_chunk *chunk_new(struct arena *arena, size_t size, bool zeroed, struct err *err)
 {
     struct budget uncounted = {0}, *budget = budget_of(arena, &uncounted);
     struct arena_chunk *chunk = zeroed ? budget_zalloc(budget, sizeof *chunk + size, err)
-                                       : budget_alloc(budget, sizeof *chunk + size, err);
+                                       : budget_realloc(budget, NULL, 0, sizeof *chunk + size, err);
     if (!chunk)
         return NULL;
     *chunk = (struct arena_chunk){.size = size};

@@ -3,9 +3,13 @@
 #include "ingest/base/budget.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#define FEWEST_ITEMS 64 // initial capacity of an array
+#define FEWEST_ITEMS    64                  // initial capacity of an array
+#define POPULATED_BYTES ((size_t)128 << 10) // below, a call costs more than the faults it saves
 
 static void raise_peak(struct budget *budget, uint64_t used)
 {
@@ -45,9 +49,25 @@ static void give_back(struct budget *budget, size_t size)
         atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
 }
 
+// Has the system map the whole pages of a block; where it cannot, they come as they are written.
+static void populate(char *block, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t before = (page - (uintptr_t)block % page) % page;
+    (void)madvise(block + before, (size - before) / page * page, MADV_POPULATE_WRITE);
+#else
+    (void)block;
+    (void)size;
+#endif
+}
+
 void *budget_alloc(struct budget *budget, size_t size, struct err *err)
 {
-    return budget_realloc(budget, NULL, 0, size, err);
+    void *block = budget_realloc(budget, NULL, 0, size, err);
+    if (block && size >= POPULATED_BYTES)
+        populate(block, size);
+    return block;
 }
 
 void *budget_zalloc(struct budget *budget, size_t size, struct err *err)

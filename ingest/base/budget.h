@@ -20,6 +20,8 @@ struct budget {
 };
 
 // Returns size bytes, uninitialized, or NULL with ERR_LIMIT (past the limit or out of memory).
+// Meant for blocks that are written to their end: a large one comes with all of its pages, which
+// costs less than a fault for each. What may stay unused is asked for by the others.
 MUST_CHECK void *budget_alloc(struct budget *budget, size_t size, struct err *err);
 
 // Same, zeroed; large blocks come from the system as zeros and cost nothing until touched.
