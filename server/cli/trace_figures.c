@@ -100,10 +100,20 @@ static int by_begin(const void *left, const void *right)
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
+// As the millions of a device with one stream are.
+static bool are_in_order(const struct span *spans, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (by_begin(&spans[i - 1], &spans[i]) > 0)
+            return false;
+    return true;
+}
+
 static int64_t union_of(struct span *spans, size_t count)
 {
     int64_t busy_ns = 0, until_ns = INT64_MIN;
-    qsort(spans, count, sizeof *spans, by_begin);
+    if (!are_in_order(spans, count))
+        qsort(spans, count, sizeof *spans, by_begin);
     for (size_t i = 0; i < count; i++) {
         int64_t from_ns = spans[i].begin_ns > until_ns ? spans[i].begin_ns : until_ns;
         if (spans[i].end_ns > from_ns)

@@ -178,7 +178,7 @@ static uint64_t timed_consumed(const struct source *source)
 
 // The scan of blocks that decompression has just left in the cache, without the decompression
 // itself.
-static bool run_scan_behind_zstd(struct lap *lap, const struct stage *stage, int64_t *took_ns,
+static bool run_scan_fed_by_zstd(struct lap *lap, const struct stage *stage, int64_t *took_ns,
                                  struct err *err)
 {
     (void)stage;
@@ -384,7 +384,7 @@ const struct stage stages[] = {
     INDEX("scalar"),
     {"search for secrets", .run = run_secrets, .needs_text = true},
     {"our scan and columns, from memory", .run = run_scan, .needs_text = true},
-    {"our scan and columns, behind zstd", .yardstick = YARD_SCAN, .run = run_scan_behind_zstd},
+    {"our scan and columns, fed by zstd", .yardstick = YARD_SCAN, .run = run_scan_fed_by_zstd},
     {"seal", .yardstick = YARD_SEAL, .run = run_seal},
     {"facts", .heading = "analyses", .run = stages_facts},
     ANALYSIS(breakdown),

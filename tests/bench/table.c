@@ -96,7 +96,7 @@ static void print_scan(const struct results *results)
     int64_t simdjson_ns = results_best(results, YARD_SIMDJSON);
     int64_t scan_ns = results_best(results, YARD_SCAN);
     if (simdjson_ns && scan_ns)
-        printf("scan, columns and interning behind zstd: %.2f times simdjson's reading of the same "
+        printf("scan, columns and interning fed by zstd: %.2f times simdjson's reading of the same "
                "fields\n",
                (double)simdjson_ns / (double)scan_ns);
 }
