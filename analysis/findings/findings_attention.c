@@ -63,8 +63,8 @@ const struct finding_rule finding_unfused_attention = {
     .method = "Owned time per steady step of the kernels launched between batched products around "
               "a softmax (scaling, masks, casts, dropout), forward and backward: the part of the "
               "attention bar that is not a matrix product; reported from 1 % of the step. The "
-              "products themselves are needed either way. The gain is that of a run without the "
-              "profiler, whose time per operator goes with the operators.",
+              "products themselves are needed either way. The gain is for a run without the "
+              "profiler, whose time per operator goes away with the operators.",
     .false_alarms = "Attention that must return its scores cannot be fused.",
     .check = check,
 };

@@ -136,18 +136,18 @@ static bool describe_older(const struct finding_case *the_case, const struct old
     finding->confidence = "low"; // certain that they are older, not that newer ones are faster
     finding->title = arena_printf(
         the_case->arena, err,
-        "%s %s in kernels built for an older device than this one: at most "
-        "%s to gain (%.1f %%)",
+        "%s %s in kernels built for an older device: at most %s to gain (%.1f %%)",
         time_text(all->older_ns / the_case->steps).text, the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text, "most in %s: %s %s", decoded.label,
                  time_text(all->steady_ns[all->worst] / the_case->steps).text, the_case->per);
-    evidence_add(&evidence, "kernels?sort=-total_ns",
-                 "%u kernel%s for an older architecture have %.0f %% of the time of products, "
-                 "convolutions and attention; %.*s is sm%d",
-                 all->kernels, all->kernels == 1 ? "" : "s",
-                 100.0 * (double)all->older_ns / (double)all->all_ns, (int)gpu.len, gpu.at,
-                 (int)all->native);
+    evidence_add(
+        &evidence, "kernels?sort=-total_ns",
+        "%u kernel%s for an older architecture take%s %.0f %% of the time of matrix products, "
+        "convolutions and attention; %.*s is sm%d",
+        all->kernels, all->kernels == 1 ? "" : "s", all->kernels == 1 ? "s" : "",
+        100.0 * (double)all->older_ns / (double)all->all_ns, (int)gpu.len, gpu.at,
+        (int)all->native);
     int bytes = element_bytes(decoded.dtype);
     if (decoded.alignment && bytes && decoded.alignment * bytes < WIDEST_LOAD_BYTES)
         evidence_add(
@@ -188,13 +188,13 @@ const struct finding_rule finding_older_architecture = {
            "code for Ampere reaches about 60 % of the peak, and Turing's less.",
     .advice = "Look at alignment, size and strides of these calls first: libraries fall back to "
               "older kernels for shapes that newer ones do not support. Then update cuBLAS, cuDNN "
-              "or the library that brings the kernel.",
+              "or the library that ships the kernel.",
     .method = "Architectures as written in the names of kernels of products, convolutions and "
               "attention that use tensor cores, against that of the device; the cost is 40 % of "
               "their time, at most; reported from 1 % of the step.",
     .false_alarms =
-        "For small or batched products that are bound by bandwidth or launches an older "
-        "kernel may be the fastest; the library chose it.",
+        "For small or batched products that are bound by bandwidth or launches, an older "
+        "kernel may be the fastest: the library chose it.",
     .check = check_older,
 };
 
@@ -263,7 +263,7 @@ static bool describe_misaligned(const struct finding_case *the_case, const struc
     finding->confidence = known ? "high" : "medium";
     finding->title = arena_printf(
         the_case->arena, err,
-        "%s %s in products of %s shape%s whose operands are not aligned: at "
+        "%s %s in matrix products of %s shape%s with unaligned operands: at "
         "most %s to gain (%.1f %%)",
         time_text(all->steady_ns / the_case->steps).text, the_case->per, count_text(all->rows).text,
         all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
@@ -294,18 +294,17 @@ static bool check_misaligned(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_misaligned_products = {
     .name = "misaligned_products",
-    .why = "Tensor cores load 16 bytes at once. Where a leading dimension is no multiple of that, "
+    .why = "Tensor cores load 16 bytes at once. If a leading dimension is not a multiple of that, "
            "libraries run kernels that load one or two elements at a time, often of an older "
            "generation.",
     .advice =
         "Pad the dimension to a multiple of 8 elements in 16 bits (4 in 32, 16 in fp8), better "
-        "64: vocabularies, sequence lengths, hidden sizes. Where all dimensions are such "
-        "multiples, look at the strides and offsets of views.",
+        "64: vocabularies, sequence lengths, hidden sizes. If all dimensions already are, "
+        "look at the strides and offsets of views.",
     .method =
         "Products, convolutions and attention by kernels whose names state an alignment of 1 or "
         "2 elements, or notaligned; the cost is their time beyond what 45 % of the roofline "
-        "would take, one half of it without peaks or shapes; reported from 1 % of the step.",
-    .false_alarms =
-        "Padding adds work: of small or thin products it may take longer than it saves.",
+        "would take, or half of it if peaks or shapes are unknown; reported from 1 % of the step.",
+    .false_alarms = "Padding adds work: for small or thin products it may cost more than it saves.",
     .check = check_misaligned,
 };

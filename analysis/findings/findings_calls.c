@@ -149,15 +149,15 @@ static bool describe(const struct finding_case *the_case, const struct slow_call
     struct evidence evidence = {0};
     finding->title = arena_printf(
         the_case->arena, err,
-        "slow calls of kernels, %s %s, take %s longer than usual at their place (%.1f %%)",
+        "slow kernel calls, %s %s, take %s longer than the same calls usually do (%.1f %%)",
         findings_per_step(the_case, all->slow, count), the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, href_of_kernel(name).text,
-                 "most time is lost in %.*s: usually %s at its place, at worst %s, of %s calls",
-                 (int)name.len, name.at, time_text(all->usual_ns[worst]).text,
+                 "most time is lost in %.*s: usually %s, at worst %s, in %s calls", (int)name.len,
+                 name.at, time_text(all->usual_ns[worst]).text,
                  time_text(time_of(&facts->devices[worst])).text, count_text(past - first).text);
     evidence_add(&evidence, "collectives",
-                 "during %.0f %% of the slow calls' time communication runs as well",
+                 "communication runs during %.0f %% of the slow calls' time",
                  100 * (double)all->beside_ns / (double)all->slow_ns);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
@@ -192,7 +192,7 @@ const struct finding_rule finding_slow_calls = {
     .name = "slow_calls",
     .why =
         "The same kernel on the same shapes usually runs faster at the same place: something took "
-        "bandwidth or multiprocessors away (a concurrent collective, another process), or clocks "
+        "bandwidth or SMs away (a concurrent collective, another process), or clocks "
         "dropped.",
     .advice = "Check in the timeline what runs concurrently with the slow calls: use fewer "
               "channels for collectives (NCCL_MAX_CTAS), keep other work off the device, monitor "

@@ -244,11 +244,10 @@ const struct finding_rule finding_low_overlap = {
     .method =
         "Hidden share of all_reduce, all_gather, reduce_scatter and broadcast in the steady steps; "
         "reported when it is under 50 %, such communication is at least 5 % of the step and there "
-        "is compute left to hide it. Not in inference (operators of PyTorch, but none of a "
-        "backward), and without groups that are described as tensor, expert, context or sequence "
-        "parallel. Part of the exposed communication, not an additional cost. Of several ranks no "
-        "more than is exposed after the last one started, nor than what any rank exposes; reported "
-        "from 5 % of the step.",
+        "is compute left to hide it. Not for inference (PyTorch operators, but no backward), nor "
+        "for groups described as tensor, expert, context or sequence parallel. Part of the exposed "
+        "communication, not an additional cost. With several ranks, at most what is exposed after "
+        "the last one started, and at most what any rank exposes; reported from 5 % of the step.",
     .false_alarms = "Tensor parallelism in groups without a description: it needs the result at "
                     "once and cannot overlap.",
     .check = check_overlap,

@@ -190,12 +190,12 @@ const struct finding_rule finding_blocking_copies = {
     .why = "A copy from or to pageable memory goes through a staging buffer and blocks the host "
            "until it is done; so does a synchronous copy. The device then waits for the host.",
     .advice = "Copies to the device: pin_memory=True in the data loader, non_blocking=True in "
-              ".to(), the next batch on a separate stream during compute of this one. Copies to "
+              ".to(), the next batch on a separate stream while this one computes. Copies to "
               "the host (.item(), .cpu(), printing a loss): fewer of them, or to pinned memory "
               "with non_blocking=True, read one step later.",
-    .advice_jax = "Copies to the device: jax.device_put of the next batch during compute of this "
-                  "one. Copies to the host (float(loss), np.asarray, printing): fewer of them, or "
-                  "start them by copy_to_host_async() and read them one step later.",
+    .advice_jax = "Copies to the device: jax.device_put of the next batch while this one computes. "
+                  "Copies to the host (float(loss), np.asarray, printing): fewer of them, or start "
+                  "them with copy_to_host_async() and read them one step later.",
     .method =
         "Exposed time of copies that are pageable or whose call waits for them, plus the waits for "
         "the host directly after them, per steady step: at most as long as the copy blocked the "
@@ -309,11 +309,11 @@ const struct finding_rule finding_exposed_copies = {
     .change = "no_copies",
     .why = "While a copy runs alone, the device does no compute: an asynchronous copy delays "
            "the kernel that needs its data, and others on its stream.",
-    .advice = "To and from the host, as by offloading: start the copy on a separate stream "
-              "while the layer before computes, offload less, and keep in device memory what "
-              "fits. Within the device: fewer contiguous(), clone() and cat().",
-    .advice_jax = "To and from the host: jax.device_put of the next batch during compute of this "
-                  "one, offload less, and keep in device memory what fits. Within the device: "
+    .advice = "To and from the host, as in offloading: start the copy on a separate stream "
+              "while the previous layer computes, offload less, and keep what fits in device "
+              "memory. Within the device: fewer contiguous(), clone() and cat().",
+    .advice_jax = "To and from the host: jax.device_put of the next batch while this one computes, "
+                  "offload less, and keep what fits in device memory. Within the device: "
                   "donate inputs that the step replaces (donate_argnums of jax.jit), so that XLA "
                   "writes in place.",
     .method =

@@ -135,7 +135,7 @@ static void tell_device(const struct table *breakdown, size_t row, const char *w
 {
     const struct cell *name = table_cell(breakdown, row, BREAKDOWN_DEVICE);
     double window_ns = (double)table_i64(breakdown, row, BREAKDOWN_WINDOW_NS, 1);
-    evidence_add(evidence, "breakdown", "device %.*s, %s, works in %.0f %% of the recording",
+    evidence_add(evidence, "breakdown", "device %.*s, %s, is busy for %.0f %% of the recording",
                  (int)name->s.len, name->s.at, which,
                  100 * (double)table_i64(breakdown, row, BREAKDOWN_BUSY_NS, 0) / window_ns);
 }
@@ -159,7 +159,7 @@ static const char *tell(const struct finding_case *the_case, const struct turns 
     }
     if (most < rows) {
         tell_device(breakdown, most, "the busiest", &evidence);
-        tell_device(breakdown, least, "with least work", &evidence);
+        tell_device(breakdown, least, "the least busy", &evidence);
     }
     return evidence_end(&evidence, the_case->arena, err);
 }
@@ -205,8 +205,8 @@ const struct finding_rule finding_idle_devices = {
               "tensor parallelism, or a replica on each device. Fewer devices if the model fits.",
     .method = "Time in which a device works, times the share of the devices that idle meanwhile, "
               "per steady step, over the devices on which one process launches compute, without "
-              "those with under 10 % of the busiest one's: what all would take less if the same "
-              "work were even. Reported from 30 % of the step.",
+              "those with under 10 % of the busiest one's: what spreading the same work evenly "
+              "would save. Reported from 30 % of the step.",
     .false_alarms = "Devices kept for another model on purpose, such as a reward model.",
     .check = check,
 };

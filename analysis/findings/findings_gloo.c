@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about collectives that the host performs: the device has no kernels for them, and idles.
+// The rule about collectives that run on the host: the device has no kernels for them, and idles.
 #include "analysis/findings/findings.h"
 
 bool findings_is_host_collective(const struct facts *facts, const struct gap *gap)
@@ -54,11 +54,11 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     char count[32];
     finding->confidence = "high";
     finding->gain = FINDING_GAIN_UNKNOWN; // another backend takes time, too
-    finding->title = arena_printf(
-        the_case->arena, err,
-        "the device waits %s %s (%.1f %%) for collectives that the host performs (%.*s)",
-        time_text(finding->cost_ns).text, the_case->per,
-        findings_percent(the_case, finding->cost_ns), (int)name.len, name.at);
+    finding->title =
+        arena_printf(the_case->arena, err,
+                     "the device waits %s %s (%.1f %%) for collectives that run on the host (%.*s)",
+                     time_text(finding->cost_ns).text, the_case->per,
+                     findings_percent(the_case, finding->cost_ns), (int)name.len, name.at);
     finding->evidence = findings_fact(
         the_case, "idle_gaps", err, "%s gaps %s, the longest %s, in which the host was in %.*s",
         findings_per_step(the_case, longest.count, count), the_case->per,
@@ -68,14 +68,14 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_host_collectives = {
     .name = "host_collectives",
-    .why = "Gloo and MPI without support for devices copy each tensor to the host, exchange it "
+    .why = "Gloo, and MPI without device support, copy each tensor to the host, exchange it "
            "there over sockets, and copy it back, while the device has nothing to do. The time "
            "includes waiting for ranks that arrive later.",
     .advice = "Use the backend of the device, NCCL or RCCL (init_process_group(\"nccl\")), which "
-              "moves tensors from device to device beside compute; keep gloo for tensors on the "
+              "moves tensors from device to device alongside compute; keep gloo for tensors on the "
               "host. Where another finding names a rank that is late, start with that.",
-    .method = "Idle gaps during which the launching thread is in an annotation of a backend on the "
-              "host, such as gloo:all_reduce, per steady step; reported from 3 % of the step.",
-    .false_alarms = "A test on one device, which NCCL does not share between ranks.",
+    .method = "Idle gaps during which the launching thread is in an annotation of a host "
+              "backend, such as gloo:all_reduce, per steady step; reported from 3 % of the step.",
+    .false_alarms = "A test whose ranks share one device, which NCCL does not support.",
     .check = check,
 };

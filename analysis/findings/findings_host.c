@@ -127,7 +127,7 @@ static void tell_recording(const struct finding_case *the_case, const struct fin
     int64_t ns = all_ns < finding->cost_ns ? all_ns : finding->cost_ns;
     if (ns)
         evidence_add(evidence, "steps",
-                     "%s operators were recorded %s, which takes the host about %s: "
+                     "%s operators were recorded %s, which costs the host about %s: "
                      "without the profiler the device waits %s or more",
                      count_text(operators).text, the_case->per, time_text(all_ns).text,
                      time_text(finding->cost_ns - ns).text);
@@ -262,8 +262,8 @@ static bool check_allocator(const struct finding_case *the_case, bool *fires,
     static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory",
                                             false, NULL};
     static const struct causes pinning = {
-        IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates pinned memory of the host", false,
-        "Allocate the buffers once and use them again, let the data loader pin the batches "
+        IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates pinned host memory", false,
+        "Allocate the buffers once and reuse them, let the data loader pin the batches "
         "(pin_memory=True), and do not call pin_memory() in the loop."};
     static const struct causes of_rocm = {
         IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory", false,
@@ -308,12 +308,12 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
     static const struct causes compiling = {
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "compiles", true,
         "Record later if this is the first time; otherwise shapes or Python values change, and "
-        "each change compiles again: TORCH_LOGS=recompiles says which. Use "
+        "each change triggers a recompile: TORCH_LOGS=recompiles says which. Use "
         "torch._dynamo.mark_dynamic, pad to a few sizes, and pass no numbers that change."};
     static const struct causes working = {
         IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, "runs Python and operators, or launches", true,
-        "Most of it is in waits of 1 ms or more, in which the host does something else than "
-        "launch: see in the timeline what that is. Move it to the device, to another thread, or "
+        "Most of it is in waits of 1 ms or more, in which the host does something other "
+        "than launch: the timeline shows what. Move it to the device, to another thread, or "
         "behind work that is already queued."};
     const struct causes *causes = are_mostly(the_case, &launching, is_compiling) ? &compiling
                                   : are_mostly(the_case, &launching, is_long)    ? &working
@@ -405,8 +405,7 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
     finding->confidence = syncs ? "low" : "medium";
     finding->title =
         arena_printf(the_case->arena, err,
-                     "%s launches per step, always the same, cost %s that a graph "
-                     "would save (%s)",
+                     "the same %s launches in every step cost %s that a graph would save (%s)",
                      count_text(sum.least).text, time_text(finding->cost_ns).text, share);
     finding->evidence =
         findings_fact(the_case, "launch_delays", err,
@@ -431,8 +430,8 @@ const struct finding_rule finding_no_graphs = {
         "replays parts as graphs (--xla_gpu_enable_command_buffer in XLA_FLAGS).",
     .method = "Waits caused by host_compute and launch_overhead before device events, at most "
               "100 us of each, per steady step; reported from 10 % of the step when 3 or more "
-              "steady steps launch equally many device events, 50 or more, and under 10 % of them "
-              "come from graphs.",
+              "steady steps launch the same number of device events, 50 or more, and under 10 % "
+              "of them come from graphs.",
     .false_alarms =
         "Equal launch counts do not prove equal shapes; data-dependent work cannot be captured.",
     .check = check_graphs,

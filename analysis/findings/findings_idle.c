@@ -172,8 +172,8 @@ static const char *advice_for(enum idle_cause cause)
     case IDLE_COLD_START:
         return "One-time cost: start recording some steps later to keep it out of the measurement.";
     case IDLE_UNKNOWN:
-        return "Record launches and, on CUDA, waits between streams, where the recording table "
-               "says how; check for other processes on this device.";
+        return "Record launches and, on CUDA, waits between streams: the recording table says "
+               "how. Check for other processes on this device.";
     default: return "See the idle gaps table: each cause is small, so start with the longest gaps.";
     }
 }

@@ -175,7 +175,7 @@ const struct finding_rule finding_unfused_optimizer = {
     .method = "Owned time of the unfused kernels launched within Optimizer.step, without "
               "matrix products, minus 7/4 of the time of its most expensive operator (the estimate "
               "for one fused pass), plus the waits for the host before them (at most 100 us "
-              "each), per steady step; reported when they are 20 per step and cost 2 % of it.",
+              "each), per steady step; reported when there are 20 per step, costing 2 % of it.",
     .false_alarms = "Other optimizers may have no fused version.",
     .check = check,
 };

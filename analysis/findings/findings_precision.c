@@ -194,8 +194,8 @@ static bool check_fp32_simt(const struct finding_case *the_case, bool *fires,
     if (!*fires)
         return true;
     finding->title = arena_printf(the_case->arena, err,
-                                  "%s of fp32 matrix products %s run without tensor cores; at most "
-                                  "%s to gain by tf32 (%.1f %%)",
+                                  "%s of fp32 matrix products %s run without tensor cores; tf32 "
+                                  "could save at most %s (%.1f %%)",
                                   time_text(ours->total_ns / the_case->steps).text, the_case->per,
                                   time_text(finding->cost_ns).text,
                                   findings_percent(the_case, finding->cost_ns));
@@ -204,8 +204,8 @@ static bool check_fp32_simt(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_fp32_simt = {
     .name = "fp32_without_tensor_cores",
-    .why = "Matrix products in fp32 that are not allowed to use tf32 run on the ordinary units: on "
-           "an A100 at 19.5 TFLOP/s instead of 156.",
+    .why = "Matrix products in fp32 that are not allowed to use tf32 run outside the tensor cores: "
+           "on an A100 at 19.5 TFLOP/s instead of 156.",
     .advice = "If fp32 was not meant, train under torch.autocast in bf16; if 10 bits of mantissa "
               "are enough for products, allow tf32: torch.set_float32_matmul_precision(\"high\").",
     .advice_jax = "If fp32 was not meant, compute in bf16 (the dtype of Flax's layers); if 10 bits "
@@ -306,8 +306,8 @@ static bool check_fp8(const struct finding_case *the_case, bool *fires, struct f
     finding->severity = "info";
     finding->title =
         arena_printf(the_case->arena, err,
-                     "fp8 is not used in %.0f %% of the time of matrix products; it could "
-                     "save %s %s (%.1f %%)",
+                     "%.0f %% of matrix product time does not use fp8, which could save %s %s "
+                     "(%.1f %%)",
                      100 * wide, time_text(finding->cost_ns).text, the_case->per,
                      findings_percent(the_case, finding->cost_ns));
     return describe(the_case, ours, finding, err);

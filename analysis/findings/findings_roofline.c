@@ -163,7 +163,7 @@ static bool describe(const struct finding_case *the_case, struct inefficient *al
         evidence_add(&evidence, "roofline", "%s", reason.text);
     evidence_add(
         &evidence, href_of_kernel(facts_short_name(the_case->facts->trace, row->kernel)).text,
-        "%s of such calls %s", time_text(all->steady_ns / the_case->steps).text, the_case->per);
+        "%s in such calls %s", time_text(all->steady_ns / the_case->steps).text, the_case->per);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }

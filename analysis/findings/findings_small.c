@@ -81,7 +81,7 @@ static bool describe(const struct finding_case *the_case, const struct small *sm
     finding->confidence = "medium";
     finding->title = arena_printf(
         the_case->arena, err,
-        "%s collectives of less than 1 MB %s cost %s more than their bytes need (%.1f %%)",
+        "%s collectives under 1 MB %s cost %s more than their bytes need (%.1f %%)",
         findings_per_step(the_case, small->count, count), the_case->per,
         time_text(finding->cost_ns).text, findings_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "comm_sizes",
@@ -126,7 +126,7 @@ const struct finding_rule finding_small_messages = {
               "units, coalesced collectives.",
     .method = "Exposed time of all_reduce, all_gather, reduce_scatter and broadcast under 1 MB per "
               "typical step, minus the time their bytes would take at the best bandwidth of the "
-              "trace; reported when they are 20 per step and cost 2 % of it. Only in training, "
+              "trace; reported when there are 20 per step, costing 2 % of it. Only in training, "
               "where a backward was recorded.",
     .false_alarms = "From one rank alone, waiting for a late rank looks like a slow transfer; "
                     "small results may be needed at once, as in tensor parallelism.",

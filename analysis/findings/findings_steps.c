@@ -244,9 +244,9 @@ static const char *name_part(const struct finding_case *the_case, enum bar bar,
     "The profiler itself holds up the device in these steps. Judge the others, or record less: " \
     "fewer steps, without shapes, stacks and memory."
 
-#define MORE_WORK                                                                               \
-    "See in the timeline what these steps do beyond the others. Run an evaluation less often, " \
-    "on fewer batches or in a separate job, write checkpoints asynchronously; to judge the "    \
+#define MORE_WORK                                                                                 \
+    "The timeline shows what these steps do that the others do not. Run evaluations less often, " \
+    "on fewer batches or in a separate job, write checkpoints asynchronously; to judge the "      \
     "training steps alone, record between them."
 
 static bool describe(const struct finding_case *the_case, const struct slow_steps *all,
@@ -334,7 +334,7 @@ const struct finding_rule finding_periodic_steps = {
               "Where the slow ones run 1.3 times the device events of the others, they have more "
               "work. Silent where the slow ones are those with an optimizer, as with gradient "
               "accumulation.",
-    .false_alarms = "Work that belongs to every few steps, such as an update of parameters by an "
+    .false_alarms = "Work that is due every few steps, such as an update of parameters by an "
                     "optimizer that is not recorded.",
     .check = check_periodic,
 };

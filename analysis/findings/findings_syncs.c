@@ -211,6 +211,6 @@ const struct finding_rule finding_frequent_syncs = {
               "before the first launch after the call, at most 100 us each, per steady step; "
               "reported from 5 calls and 2 % of the step.",
     .false_alarms = "Values that decide what to launch next. Tracing slows the host down, so each "
-                    "wait is longer than without.",
+                    "wait is longer than without it.",
     .check = check,
 };

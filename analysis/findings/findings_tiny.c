@@ -105,7 +105,7 @@ const struct finding_rule finding_tiny_kernels = {
     .method =
         "Time owned by compute kernels under 10 us plus the waits for the host directly before "
         "them (at most 100 us each: longer waits have another cause), per steady step; reported "
-        "when they are 20 per step, half of the compute kernels and cost 5 % of the step.",
+        "when there are 20 per step, half of the compute kernels, costing 5 % of the step.",
     .false_alarms = "Short kernels in a graph replay, which cost no launches.",
     .check = check_tiny,
 };

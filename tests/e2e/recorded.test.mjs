@@ -85,7 +85,7 @@ test("two ranks over Gloo wait for the host's collectives, and for the slow load
   const { findings } = await analyzed(...files);
   const of = (rule) => findings.find((found) => found.rule === rule);
   const { title: waits } = of("host_collectives");
-  assert.match(waits, /for collectives that the host performs \(gloo:all_reduce\)$/);
+  assert.match(waits, /for collectives that run on the host \(gloo:all_reduce\)$/);
   assert.equal(findings[0].rule, "host_collectives");
   const { title, cost_ns, ranks } = of("slow_loader");
   assert.match(title, /^rank 1 waits 3\d\.\d ms per step for its data/);

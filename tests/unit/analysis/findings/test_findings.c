@@ -439,8 +439,8 @@ static void devices_that_take_turns_are_found(void **state)
     assert_int_equal(cost_of(&hand, "idle_devices"), 4 * MS); // 8 of 10 ms one of two idles
     size_t row = hand_find(&hand, "findings", "rule", "idle_devices");
     assert_non_null(strstr(hand_word(&hand, "findings", row, "advice"), "Inference: tensor"));
-    assert_true(evidence_has(&hand, "idle_devices", "device 0, the busiest, works in 80 %"));
-    assert_true(evidence_has(&hand, "idle_devices", "device 1, with least work, works in 40 %"));
+    assert_true(evidence_has(&hand, "idle_devices", "device 0, the busiest, is busy for 80 %"));
+    assert_true(evidence_has(&hand, "idle_devices", "device 1, the least busy, is busy for 40 %"));
     hand_end(&hand);
     run_devices(&hand, even, 0);
     assert_false(has_finding(&hand, "idle_devices"));

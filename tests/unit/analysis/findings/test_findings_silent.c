@@ -158,7 +158,7 @@ static void many_small_collectives_of_one_trace_are_reported(void **state)
     reduce_parameters(&busy, 40);
     assert_int_equal(cost_of(&busy.hand, "small_messages"), 40 * 19672);
     assert_true(str_starts_with(str_of(finding_word(&busy.hand, "small_messages", "title")),
-                                STR("40 collectives of less than 1 MB in the recording")));
+                                STR("40 collectives under 1 MB in the recording")));
     size_t row = finding_row(&busy.hand, "small_messages"); // fully exposed, as another finding
                                                             // says
     assert_string_equal(hand_word(&busy.hand, "findings", row, "overlaps"),
