@@ -112,7 +112,7 @@ static const struct finding_rule imbalance = {
     .name = "imbalance",
     .why = "The step takes as long as the ranks with the most work; the others wait for them.",
     .advice = "Balance the work of the ranks: sequences of equal length (packing, bucketing), "
-              "experts with a balancing loss or a capacity, stages of equal cost.",
+              "experts with a balancing loss or a capacity limit, stages of equal cost.",
     .method =
         "Largest minus mean compute per steady step over the ranks, without the extra time "
         "of slow ranks for the same work, and without ranks whose steps take less than half or "
@@ -184,8 +184,8 @@ static bool tell_bubble(const struct run_case *the_case, const struct bubble *bu
     finding->severity = beyond ? NULL : "info";
     finding->title =
         arena_printf(the_case->arena, err,
-                     "pipeline stages are without compute %.1f %% of the time, %.1f %% would be "
-                     "ideal: %s %s to save (%.1f %%)",
+                     "pipeline stages compute nothing for %.1f %% of the time (ideal: %.1f %%): "
+                     "%s %s to save (%.1f %%)",
                      100 * bubble->share, 100 * bubble->ideal, time_text(finding->cost_ns).text,
                      the_case->per, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "pipeline",

@@ -245,12 +245,12 @@ static const struct finding_rule throttled_rule = {
     .why = "While power, heat or the hardware throttles clocks, kernels limited by compute take "
            "longer, and the other ranks wait for the slowest GPU.",
     .advice =
-        "Look at cooling and power limits of these GPUs. If the power limit is meant, compare "
-        "runs at that limit only.",
-    .method = "Of each GPU the share of samples in which the monitor reports a reason, times the "
+        "Look at cooling and power limits of these GPUs. If the power limit is intended, only "
+        "compare runs at that limit.",
+    .method = "For each GPU, the share of samples in which the monitor reports a reason, times the "
               "drop of its median clock against the samples without one while it was half busy, "
-              "or against its rated clock; of the GPU where that is most, times the compute of "
-              "the step. Where a rank's GPU and the time are known, only the steps of its trace "
+              "or against its rated clock; the largest over the GPUs, times the compute of the "
+              "step. Where a rank's GPU and the time are known, only the steps of its trace "
               "count (rank_monitors). An upper bound: kernels limited by memory lose less.",
     .false_alarms = "Without aligned times the monitor covers the whole job and the trace a few "
                     "seconds of it.",
@@ -330,8 +330,8 @@ static bool check_idle(const struct run_case *the_case, bool *fires, struct find
 
 static const struct finding_rule idle_rule = {
     .name = "idle_gpus",
-    .why = "GPUs that nothing runs on are paid for and do not take part.",
-    .advice = "Start as many ranks as there are GPUs, or ask for fewer GPUs.",
+    .why = "Idle GPUs are paid for and contribute nothing.",
+    .advice = "Start as many ranks as there are GPUs, or request fewer GPUs.",
     .method = "GPUs with a utilization under 5 % in nine of ten samples, while another GPU of the "
               "same monitor is above that in half of them. No direct cost.",
     .false_alarms = "The other GPUs of a shared host may belong to another job.",

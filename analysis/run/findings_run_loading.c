@@ -101,11 +101,10 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
                      "wait for it (%.1f %%)",
                      rank, time_text(most->key).text, the_case->per, time_text(others_ns).text,
                      run_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "ranks",
-                 "its device idles %s %s while it loads data, that of "
-                 "the median of %zu other ranks %s",
-                 time_text(most->key).text, the_case->per, loading.count - 1,
-                 time_text(others_ns).text);
+    evidence_add(
+        &evidence, "ranks",
+        "its device idles %s %s while it loads data; the median of the %zu other ranks is %s",
+        time_text(most->key).text, the_case->per, loading.count - 1, time_text(others_ns).text);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->subject && finding->title && finding->evidence;
 }

@@ -164,8 +164,8 @@ static const struct finding_rule small_messages = {
     .advice = "Send fewer and larger ones: bigger buckets (bucket_cap_mb), fewer FSDP units, "
               "coalesced collectives, tensor parallelism within a node only.",
     .method = "Exposed transfer of collectives under 1 MB per rank and steady step, minus the time "
-              "their bytes would take at the best bandwidth of the job; reported when they are 20 "
-              "per step and cost 2 % of it.",
+              "their bytes would take at the best bandwidth of the job; reported when there are 20 "
+              "per step, costing 2 % of it.",
     .false_alarms = "Small results that are needed at once, as in tensor-parallel decoding.",
 };
 
