@@ -90,7 +90,7 @@ static bool add_doubts(const struct dumps *dumps, const struct hangs *hangs, str
     const struct doubt twins = {.item = "dumps_of_one_rank",
                                 .severity = "warning",
                                 .count = count_twins(dumps, hangs),
-                                .detail = "Flight Recorder dumps of ranks that have another one",
+                                .detail = "Flight Recorder dumps beyond the first of their rank",
                                 .effect = "the verdict on the hang uses the first by name: upload "
                                           "dumps of another time to a separate run"};
     const struct doubt order = {.item = "hang_order",

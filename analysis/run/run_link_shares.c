@@ -127,8 +127,8 @@ static const char *why_not(enum link_answer answer)
 {
     static const char *const words[] = {
         [LINK_NO_COLLECTIVE] = "not tested",
-        [LINK_NO_RANKS] = "not tested on as many ranks and nodes",
-        [LINK_SEVERAL_NODES] = "tested on several numbers of nodes",
+        [LINK_NO_RANKS] = "not tested with this many ranks and nodes",
+        [LINK_SEVERAL_NODES] = "tested on different numbers of nodes",
         [LINK_TOO_SMALL] = "smaller than tested",
         [LINK_TOO_LARGE] = "larger than tested",
     };

@@ -116,9 +116,9 @@ static bool match(const struct clock_group *group, const int64_t *offsets_ns, si
 
 static const char *why_not_found(const struct busy_match *found)
 {
-    return found->tried ? "the busy intervals of the trace fit the utilization at no time, or at "
-                          "several"
-                        : "clocks have nothing in common, and utilization has too few samples, too "
+    return found->tried ? "the busy intervals of the trace fit the utilization nowhere, or in "
+                          "several places"
+                        : "the clocks share no reference, and utilization has too few samples, too "
                           "many or too little change to find the trace in it";
 }
 
@@ -133,7 +133,7 @@ static bool align_by_utilization(struct clock_group *group, struct err *err)
         time.offset_ns = found.offset_ns;
     } else {
         time.doubt = group->ranks[0].of->alone ? why_not_found(&found)
-                                               : "clocks have nothing in common, and the trace has "
+                                               : "the clocks share no reference, and the trace has "
                                                  "one busy time for several GPUs";
     }
     conclude(group, &time);
@@ -175,8 +175,8 @@ static bool align_zone(struct clock_group *group, struct err *err)
             offsets_ns[count++] = -zone_ns(i);
     if (count == 0)
         time = (struct monitor_time){
-            .doubt = "the monitor did not record while the trace did, in whatever zone its local "
-                     "times are",
+            .doubt = "the monitor did not record while the trace did, whichever time zone its "
+                     "local times are in",
             .r = NAN,
             .other_r = NAN};
     if (count > 1 && !match(group, offsets_ns, count, &found, err))
@@ -192,7 +192,7 @@ static bool align_zone(struct clock_group *group, struct err *err)
     } else if (count > 1) {
         time = (struct monitor_time){
             .doubt = "the monitor's local times fit the trace in several zones, and utilization "
-                     "does not tell which: record with UTC (TZ=UTC nvidia-smi ...)"};
+                     "does not tell which: record in UTC (TZ=UTC nvidia-smi ...)"};
     }
     if (count > 1) {
         time.r = found.r;

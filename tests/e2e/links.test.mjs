@@ -62,7 +62,7 @@ test("a test on other ranks is no reference", async () => {
   await send("other", ...job.files.map(({ data, filename }) => [data, filename]),
     [nccl_tests({ ranks: 8, points: [[1 << 20, 100], [1 << 28, 400]] }), "eight.txt"]);
   for (const row of await rows("other", "comm_waits")) {
-    assert.equal(row.reference_basis, "not tested on as many ranks and nodes");
+    assert.equal(row.reference_basis, "not tested with this many ranks and nodes");
     assert.equal(row.reference_gbps, null);
   }
 });

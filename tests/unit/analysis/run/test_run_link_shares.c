@@ -143,7 +143,7 @@ static void what_was_not_tested_says_why(void **state)
     assert_wait(waits, 1, -1, -1, "smaller than tested");
     assert_wait(waits, 2, -1, -1, "larger than tested");
     assert_wait(waits, 3, -1, -1, "size or ranks unknown");
-    assert_wait(waits, 4, -1, -1, "not tested on as many ranks and nodes");
+    assert_wait(waits, 4, -1, -1, "not tested with this many ranks and nodes");
 }
 
 static void a_group_across_nodes_is_compared_with_such_a_test(void **state)
@@ -159,7 +159,7 @@ static void a_group_across_nodes_is_compared_with_such_a_test(void **state)
     const struct table *waits = share(joined, "comm_waits");
     assert_wait(waits, 0, 50, 0.5, "two.txt");
     assert_wait(waits, 1, 400, 0.25, "one.txt");
-    assert_wait(waits, 2, -1, -1, "tested on several numbers of nodes");
+    assert_wait(waits, 2, -1, -1, "tested on different numbers of nodes");
     // whose group spans nodes as it does among the waits
     const struct table *recorded = report_find(&joined->report, "collectives");
     assert_true(table_f64(recorded, 0, RUN_COLLECTIVES_REFERENCE_SHARE, -1) == 0.2);
