@@ -51,9 +51,9 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                                       "--capture-range=cudaProfilerApi --capture-range-end=stop "
                                       "after the warm-up",
                     [RECORDER_ROCM] = "rocprofv3 --hip-runtime-trace",
-                    [RECORDER_XLA] = "recorded by default of GPUs, with host tracing; a TPU's "
+                    [RECORDER_XLA] = "recorded by default on GPUs, with host tracing; a TPU's "
                                      "profile has none",
-                    [RECORDER_EXTRAE] = "nsys2prv, of a report with calls of CUDA; read the .prv "
+                    [RECORDER_EXTRAE] = "nsys2prv, from a report with CUDA calls; read the .prv "
                                         "with its .pcf and .row",
                 },
             .cost = "included when operators are recorded",
@@ -149,10 +149,10 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
             .how =
                 {
                     [RECORDER_PYTORCH] = "profile_memory=True",
-                    [RECORDER_NSYS] = "nsys profile --cuda-memory-usage=true: allocations of CUDA, "
-                                      "not of PyTorch",
+                    [RECORDER_NSYS] = "nsys profile --cuda-memory-usage=true: CUDA's allocations, "
+                                      "not PyTorch's",
                     [RECORDER_ROCM] =
-                        "rocprofv3 --memory-allocation-trace: allocations of HIP, not of PyTorch",
+                        "rocprofv3 --memory-allocation-trace: HIP's allocations, not PyTorch's",
                 },
             .cost = "about 280 bytes per allocation and release, and host time for each",
             .silent = "memory_leak, memory_near_capacity, memory_fragmentation, memory_headroom",

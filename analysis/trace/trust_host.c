@@ -212,7 +212,7 @@ static bool add_no_clock(const struct trace *trace, struct report *report, struc
         .item = "no_common_clock",
         .severity = "info",
         .count = 1,
-        .detail = "times that count from an unknown moment: the file does not say when that was",
+        .detail = "times relative to an unknown start: the file does not say when it was",
         .effect =
             "logs, monitors and ranks on other hosts cannot be aligned with it by time; ranks "
             "are aligned by their collectives if they have any",

@@ -10,7 +10,7 @@ static bool add_messages(const struct facts *facts, struct report *report, struc
     const struct trace_setting *messages = trace_setting_find(facts->trace, STR(TRACE_MESSAGES));
     struct doubt doubt = {.item = "profiler_messages",
                           .severity = "warning",
-                          .effect = "what they are about may be missing from all figures"};
+                          .effect = "what they warn about may be missing from all figures"};
     if (!messages)
         return true;
     doubt.count = messages->number;

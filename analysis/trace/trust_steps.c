@@ -127,7 +127,7 @@ static bool add_phases(const struct facts *facts, struct report *report, struct 
                                  "the others %s (medians)",
                                  leading, time_text(early_ns).text, time_text(late_ns).text);
     phases.effect = arena_printf(report->arena, err,
-                                 "figures per step are of both; choose one kind with "
+                                 "figures per step mix both; choose one kind with "
                                  "step=PATTERN, or the others with warmup=%" PRIu32,
                                  leading);
     return phases.detail && phases.effect && doubt_add(report, &phases, err);

@@ -128,7 +128,7 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .timed = true,
         .time_ns = found->clipped_ns,
         .detail = "kernels that overlap the next device event on their stream by over 100 us",
-        .effect = "they are cut there; their durations are too short rather than too long",
+        .effect = "they are cut there, so their durations err on the short side",
     };
     return (!found->implausible || doubt_add(report, &implausible, err)) &&
            (!found->clipped || doubt_add(report, &clipped, err));
