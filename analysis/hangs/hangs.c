@@ -134,8 +134,9 @@ static bool find_mismatch(struct diagnosis *d, struct err *err)
     struct hang_finding finding = {
         .kind = HANG_MISMATCH,
         .confidence = one->tie ? HANG_MEDIUM : HANG_HIGH,
-        .why = "Members of a process group must call the same collectives with as many elements "
-               "in the same order, and these did not; if half of them differ, either side may be "
+        .why = "Members of a process group must call the same collectives with the same number "
+               "of elements in the same order, and these did not; if half of them differ, either "
+               "side may be "
                "wrong."};
     int64_t *ranks = arena_room(d->arena, one->group->member_count + 1, sizeof *ranks, err);
     if (!ranks)
@@ -168,7 +169,7 @@ static bool find_order(struct diagnosis *d, struct err *err)
         .flight = order.odd->flight,
         .call = order.odd->oldest,
         .why = "Each side waits in a collective that the other has queued behind its own. A rank "
-               "that left out a collective shows so, too. Wrong if collectives of these groups "
+               "that skipped a collective looks the same. Wrong if collectives of these groups "
                "may overtake each other, on their own streams."};
     struct buf out = {0};
     buf_puts(&out, "Look at the program of ");
@@ -289,7 +290,7 @@ static bool find_device(struct diagnosis *d, struct err *err)
 static bool find_weak_device(struct diagnosis *d, struct err *err)
 {
     static const char why[] =
-        "Other members are further, but of a broadcast, reduction, gather or scatter some are done "
+        "Other members are further, but in a broadcast, reduction, gather or scatter some finish "
         "before others: this may be a rank that waits for one whose dump does not show it.";
     const struct hang_finding finding = {.confidence = HANG_LOW, .why = why};
     unsigned before = d->hangs->finding_count;
@@ -345,8 +346,8 @@ static bool find_pair(struct diagnosis *d, struct err *err)
         .rank_count = 2,
         .flight = pair.ends[0]->flight,
         .call = pair.ends[0]->oldest_p2p,
-        .why = pair.same_way ? "Both start with the same of the two, and what would meet it is "
-                               "queued behind or not there yet: one of them must start with the "
+        .why = pair.same_way ? "Both start with a send, or both with a receive, and what would "
+                               "match it is queued behind it or missing: one must start with the "
                                "other, or both must issue them as one batch."
                              : "A send and its receive must be of the same size; either may be "
                                "wrong."};
@@ -399,7 +400,7 @@ static bool find_undumped(struct diagnosis *d, struct err *err)
     struct hang_finding finding = {
         .kind = HANG_NO_DUMP,
         .confidence = d->hangs->finding_count ? HANG_LOW : HANG_MEDIUM,
-        .why = "A process that hangs or is gone writes no dump. Wrong if the dump was only not "
+        .why = "A process that hangs or is gone writes no dump. Wrong if the dump was merely not "
                "collected."};
     if (!pick_undumped(d, &finding, &one, err) || finding.rank_count == 0)
         return finding.ranks;
@@ -409,7 +410,7 @@ static bool find_undumped(struct diagnosis *d, struct err *err)
     buf_puts(&out,
              few ? "Collect more dumps: most are missing, those of " : "Look at the process of ");
     hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
-    buf_puts(&out, few ? " among them, while " : ": no dump of it is at hand, while ");
+    buf_puts(&out, few ? " among them, while " : ": no dump of it was found, while ");
     if (!add_waiting(d, one, &out, err)) {
         buf_free(&out);
         return false;

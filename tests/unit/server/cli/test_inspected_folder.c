@@ -84,7 +84,7 @@ static void a_damaged_dump_is_a_failure_and_its_rank_has_none(void **state)
     look(&hand);
     assert_int_equal(inspected_failure(&hand.seen), ERR_FORMAT);
     assert_string_equal(hand.seen.verdict,
-                        "Look at the process of rank 1: no dump of it is at hand, while ranks 0,2 "
+                        "Look at the process of rank 1: no dump of it was found, while ranks 0,2 "
                         "wait in all_reduce number 3 of all.");
     end(&hand);
 }
