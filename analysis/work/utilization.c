@@ -217,14 +217,14 @@ static bool add_rates(const struct work_rows *rows, struct report *report, struc
          "Operations of the matrix products divided by their time on the device; those without "
          "recorded shapes are left out."},
         {"gemm_of_peak", "share", share_of_peak(&gemm),
-         "The same, of the device's dense peak, each product at its precision. Empty when much of "
-         "it is faster than the peak by a fifth or more, and so misread."},
+         "The same, as a share of the device's dense peak at each product's precision. Empty when "
+         "much of it is faster than the peak by a fifth or more, and so misread."},
         {"attention_tflops", "TFLOP/s", attention.flops / attention.ns / 1e3,
          "Operations of attention, forward and backward, divided by its time on the device; calls "
          "without recorded shapes are left out."},
         {"attention_of_peak", "share", share_of_peak(&attention),
-         "The same, of the device's dense peak, each call at its precision; empty as "
-         "gemm_of_peak."},
+         "The same, as a share of the device's dense peak at each call's precision; empty when "
+         "much of it is faster than the peak by a fifth or more."},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, &metrics[i], err))
