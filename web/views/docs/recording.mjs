@@ -219,7 +219,7 @@ function Frameworks() {
     <h3>Lightning</h3><${Command} text=${LIGHTNING} />
     <h3>Hugging Face Trainer</h3><${Command} text=${HF_TRAINER} />
     <h3>Megatron-LM</h3><${Command} text=${MEGATRON} />
-    <p class="faint">It records with stacks; look into its training loop to turn them off.</p>
+    <p class="faint">It records with stacks; edit its training loop to turn them off.</p>
     <h3>torchtitan</h3><${Command} text=${TORCHTITAN} />
     <p class="faint">Option names differ between versions: <code>--help</code> has yours. Traces
       taken for Holistic Trace Analysis, TraceLens, TensorBoard or Perfetto can be uploaded as they
@@ -237,38 +237,38 @@ function Others() {
       ${" "}<code>srun nsys profile ...</code> with
       ${" "}<code>%q{SLURM_PROCID}</code>. A version without <code>--pytorch</code>:
       ${" "}<code>torch.autograd.profiler.emit_nvtx(record_shapes=True)</code> around the steps.
-      NVTX ranges appear on the page <em>Ranges</em>;
+      NVTX ranges appear on the <em>Ranges</em> page;
       ${" "}<code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
-    <p class="faint">Shapes come without types: FLOPs of products are known, bytes and MFU are
-      not. Where one nsys recorded all processes of a node, their ranks are those of MPI or, with
-      the options above, of NCCL. Else they are numbered in the order of the files' names and of
-      devices, and the trust report says so: name the files by node.</p>
+    <p class="faint">Shapes come without types: FLOPs of matrix products are known, bytes and MFU
+      are not. Where one nsys recorded all processes of a node, ranks are taken from MPI or, with
+      the options above, from NCCL. Otherwise they are numbered by file name and device, and the
+      trust report says so: name the files by node.</p>
     <h3>rocprofv3</h3><${Command} text=${ROCPROF} />
     <p>Upload the <code>.db</code> files; each process in one becomes a rank. They need ROCm 7;
-      versions before it have <code>--output-format json</code>. rocprofv3 goes inside the launcher,
+      earlier versions have <code>--output-format json</code>. rocprofv3 goes inside the launcher,
       too; under srun the rank is <code>%env{SLURM_PROCID}%</code>. To leave out the warm-up, add
       ${" "}<code>--selected-regions</code>, and call <code>roctxProfilerResume(0)</code> before and
-      ${" "}<code>roctxProfilerPause(0)</code> after the steps. Of CSV output, send
-      all files of a process in one request: they become one trace. Push a roctx range of
+      ${" "}<code>roctxProfilerPause(0)</code> after the steps. With CSV output,
+      send all files of a process in one request: they become one trace. Push a roctx range of
       the same name around each step and give that name as <code>step=</code>.</p>
-    <p class="faint">With an older ROCm: <code>rocprofv2 --hip-trace --plugin file -d DIR</code>
-      ${" "}or <code>rocprof --timestamp on</code>, as CSV; their kernels do not all say their
-      GPU.</p>
+    <p class="faint">On older ROCm: <code>rocprofv2 --hip-trace --plugin file -d DIR</code>
+      ${" "}or <code>rocprof --timestamp on</code>, as CSV; not all of their kernels name
+      their GPU.</p>
     <h3>rocmProfileData</h3><${Command} text=${RPD} />
     <p>Upload the <code>.rpd</code> file of each rank.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
       ${" "}<code>step=train</code>. <code>host_tracer_level</code> 1 has the steps, 2 (the
-      default) also calls and operators. Of TPUs, only the waits for transfers are recorded.</p>
+      default) also calls and operators. On TPUs, only the waits for transfers are recorded.</p>
     <${Command} text=${JAX_OPTIONS} />
     <h3>Extrae and other Paraver traces</h3><${Command} text=${EXTRAE()} />
-    <p>Send the three files in one request. States of threads become ranges of the host. Extrae
-      with its library for CUDA or HIP has kernels and copies, too, and so has what
-      ${" "}<code>nsys2prv</code> makes. Tasks of one file count as one rank.</p>
+    <p>Send the three files in one request. Thread states become host ranges. Extrae with its
+      library for CUDA or HIP also records kernels and copies, and so does
+      ${" "}<code>nsys2prv</code>. Tasks of one file count as one rank.</p>
     <h3>Samples and graphs</h3><${Command} text=${SAMPLES} />
-    <p>These have no work of a device: they are kept with the run and counted on its page
-      ${" "}<em>Data</em>. So are execution traces of PyTorch
+    <p>These contain no device work: they are kept with the run and counted on its
+      ${" "}<em>Data</em> page. So are execution traces of PyTorch
       (<code>ExecutionTraceObserver</code>) and of Chakra.</p>`;
 }
 
@@ -276,19 +276,19 @@ const LOG_UPLOAD = () => `curl -F run=my-run -F trace=@train.log ${origin()}/upl
 
 function Logs() {
   return html`<p>Upload the log of the job to the run with its traces, or to a new one: the
-      page <em>Training</em> then has loss, step time and throughput over the whole job, slow steps
-      with what the log says beside them, checkpoints, evaluations, restarts and faults, and the
-      job's settings. A comparison lays the curves of two runs over each other.</p>
+      ${" "}<em>Training</em> page then shows loss, step time and throughput over the whole job,
+      slow steps next to what the log says, checkpoints, evaluations, restarts and faults, and the
+      job's settings. A comparison overlays the curves of both runs.</p>
     <${Command} text=${LOG_UPLOAD()} />
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
       torchtune, Hugging Face Trainer, axolotl and LLaMA-Factory (<code>trainer_log.jsonl</code>),
-      MaxText and nanotron, as printed: with colors, progress bars and what mpirun, srun, torchrun,
-      Docker or Kubernetes put before a line. For a log with tokens/s but no TFLOP/s, MFU is
-      computed from the size of the model where the log or a configuration beside it states that.
+      MaxText and nanotron, as printed: with colors, progress bars and the prefixes of mpirun, srun,
+      torchrun, Docker or Kubernetes. For a log with tokens/s but no TFLOP/s, MFU is
+      computed from the model's size if the log or an uploaded configuration states it.
       This includes mixtures of experts (those that a token uses), adapters (LoRA, whose frozen
-      weights take 4 operations instead of 6) and models split over ranks. The figure's help has the
-      numbers that went in; where there is no figure, the page says what is missing. A log that is
-      sent again under the same name replaces the earlier one, so it can be sent while it grows.
+      weights take 4 operations instead of 6) and models split over ranks. The figure's help lists
+      the numbers used; where there is no figure, the page says what is missing. A log sent again
+      under the same name replaces the earlier one, so it can be sent while it grows.
       Logs inside archives are read, too.</p>`;
 }
 
@@ -298,13 +298,13 @@ clocks_throttle_reasons.active --format=csv -l 1 > gpus.csv
 curl -F run=my-run -F trace=@gpus.csv ${origin()}/upload`;
 
 function MonitorFiles() {
-  return html`<p>Let a monitor run beside the job and upload what it recorded: the page
-      <em>Training</em> then shows power, clocks, temperature and what throttled them, and
-      lists of runs and reports have power, energy per step and tokens per joule.</p>
+  return html`<p>Run a monitor alongside the job and upload what it recorded: the
+      ${" "}<em>Training</em> page then shows power, clocks, temperature and what throttled them,
+      and lists of runs and reports show power, energy per step and tokens per joule.</p>
     <${Command} text=${MONITOR()} />
     <p class="faint">Supported: <code>nvidia-smi</code> (query, <code>dmon</code>),
       ${" "}<code>dcgmi dmon</code>, <code>rocm-smi</code>,
-      ${" "}<code>amd-smi</code>, and metrics for Prometheus of DCGM's and AMD's exporters.</p>`;
+      ${" "}<code>amd-smi</code>, and Prometheus metrics of DCGM's and AMD's exporters.</p>`;
 }
 
 const SNAPSHOT = () => `torch.cuda.memory._record_memory_history(max_entries=1_000_000)
@@ -314,16 +314,17 @@ torch.cuda.memory._dump_snapshot(f"rank{rank}_memory_snapshot.pickle")
 curl -F run=my-run -F trace=@rank0_memory_snapshot.pickle ${origin()}/upload`;
 
 function MemorySnapshots() {
-  return html`<p>Upload a memory snapshot of PyTorch's allocator to the run: the page
-      <em>Memory</em> then has allocated and reserved memory over time, what held it at the peak by
-      category and by the calls that allocated it, fragmentation and the largest free block, why a
-      request failed, and what each step leaves behind.</p>
+  return html`<p>Upload a memory snapshot of PyTorch's allocator to the run: the
+      ${" "}<em>Memory</em> page then shows allocated and reserved memory over time, what held it at
+      the peak by category and by the calls that allocated it, fragmentation and the largest free
+      block, why a request failed, and what each step leaves behind.</p>
     <${Command} text=${SNAPSHOT()} />
     <p class="faint">Start recording before the model is built, so that its weights have names, too;
       Python's calls are recorded by default. Growth needs the marks of six steps, which a profiler
       or, in newer versions, an optimizer's <code>step()</code> leaves. Pickles of any size are
-      read, the same as JSON, and pages that
-      <code>python -m torch.cuda._memory_viz trace_plot</code> made. torchtitan writes them with
+      read, and so are JSON and the pages that
+      ${" "}<code>python -m torch.cuda._memory_viz trace_plot</code> makes. torchtitan writes
+      them with
       ${" "}<code>--profiling.enable_memory_snapshot</code>, newer versions with
       ${" "}<code>--profiler.enable_memory_snapshot</code>.</p>`;
 }
@@ -335,18 +336,17 @@ curl -F run=my-run -F trace=@pretrain.yaml -F trace=@env.txt -F trace=@packages.
 
 function Configuration() {
   return html`<p>Upload the files that say how the job was configured and what it achieved. Settings
-      that frameworks call differently get one name and unit; comparisons list those that differ
-      first, each with its file, and say where files contradict each other; figures of results are
-      on the page <em>Training</em>, and their lists of losses and step times are curves.</p>
+      that frameworks name differently get one name and unit; comparisons list those that differ
+      first, each with its file, and say where files contradict each other. Results are on
+      the <em>Training</em> page, with lists of losses and step times as curves.</p>
     <${Command} text=${CONFIG_UPLOAD()} />
     <p class="faint">YAML of Primus, NeMo, axolotl, accelerate or MaxText (<code>.yaml</code>),
       TOML of torchtitan (<code>.toml</code>), JSON of DeepSpeed and Hugging Face, result files of
       benchmarks as JSON; what <code>env</code>, <code>pip freeze</code>,
-      <code>torch.utils.collect_env</code>, <code>scontrol show job</code> and
-      <code>sacct -P</code> print, and batch scripts. Of environment variables, only those of NCCL,
-      CUDA, ROCm, PyTorch and the sizes of the Slurm job become settings; never tokens, names or
-      paths. Other files
-      of these kinds in an archive stay attachments.</p>`;
+      ${" "}<code>torch.utils.collect_env</code>, <code>scontrol show job</code> and
+      ${" "}<code>sacct -P</code> print, and batch scripts. Of the environment variables, only those
+      of NCCL, CUDA, ROCm, PyTorch and the sizes of the Slurm job become settings; never tokens,
+      names or paths. Other files of these kinds in an archive stay attachments.</p>`;
 }
 
 const LINK_TEST = () => `all_reduce_perf -b 8 -e 8G -f 2 -g 8 > all_reduce.txt
@@ -357,13 +357,13 @@ curl -F run=my-run -F trace=@all_reduce.txt -F trace=@topo.txt \\
 
 function Links() {
   return html`<p>Run <code>all_reduce_perf</code> of nccl-tests or rccl-tests once, with as many
-      ranks as the job's groups and on as many nodes, and upload what it prints with the run: each
-      collective on the page <em>Communication</em> then says what share of the measured bandwidth
-      it reaches. The same holds for <code>all_gather_perf</code>,${" "}
+      ranks and nodes as the job's groups have, and upload its output to the run: each collective
+      on the <em>Communication</em> page then says what share of the measured bandwidth it
+      reaches. The same holds for <code>all_gather_perf</code>,${" "}
       <code>reduce_scatter_perf</code> and the others; one file may hold several tests.</p>
     <${Command} text=${LINK_TEST()} />
-    <p class="faint">Text and JSON (<code>-J</code>; of rccl-tests <code>-x FILE -Z json</code>) are
-      read, with what mpirun, srun or pdsh put before a line. So are perftest
+    <p class="faint">Text and JSON (<code>-J</code>; for rccl-tests <code>-x FILE -Z json</code>)
+      are read, with the prefixes of mpirun, srun or pdsh. So are perftest
       (<code>ib_write_bw</code>), nvbandwidth, <code>nvidia-smi topo -m</code>,${" "}
       <code>ibstat</code>, logs of NCCL Inspector and <code>ncclras -f json</code>.</p>`;
 }
@@ -374,8 +374,8 @@ curl -F run=my-run -F trace=@gemm.csv ${origin()}/upload`;
 
 function KernelProfiles() {
   return html`<p>Measure a few launches with Nsight Compute and upload its CSV to the run with the
-      traces: the page <em>Kernels</em> then shows achieved occupancy, use of DRAM and the tensor
-      pipe and what warps waited for beside the trace's own times, and the <em>Roofline</em> has
+      traces: the <em>Kernels</em> page then shows achieved occupancy, DRAM and tensor pipe use and
+      what warps waited for next to the trace's own times, and the <em>Roofline</em> has
       the launches as measured points. Launches are found by name, grid and block.</p>
     <${Command} text=${NCU()} />
     <p class="faint">Both pages are read, <code>raw</code> and <code>details</code>; operations and
@@ -388,10 +388,10 @@ function Hook() {
   return html`<div class="columns-2 guide"><div><${Command} text=${HOOK()} /></div><div>
       <p>One line in the loop: eight steps after the first twelve are recorded, sent in the
         background with the commit, arguments, driver and Slurm job, and the run appears here.
-        Without <code>STEPSCOPE_URL</code> the files stay in <code>./stepscope</code>. Nothing it
-        does raises an error or waits for this service.</p>
-      <p>With a profiler of your own: <code>on_trace_ready=record.on_trace_ready</code>. If there
-        are only files, the program sends them, each once:</p>
+        Without <code>STEPSCOPE_URL</code> the files stay in <code>./stepscope</code>. It never
+        raises an error or waits for this service.</p>
+      <p>With a profiler of your own: <code>on_trace_ready=record.on_trace_ready</code>. If you
+        only have files, this sends each of them once:</p>
       <${Command} text=${PUSH()} /></div></div>`;
 }
 
