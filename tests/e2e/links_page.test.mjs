@@ -56,7 +56,7 @@ test("collectives lie beside the measured curve, and say their share of it", () 
     await page.keyboard.press("End");
     assert.match(await text_of(page), /131 MB: \d+ GB\/s bus, \d+\.\d % of \d+ GB\/s tested/);
     await page.locator("select", { hasText: "all_gather, 2 ranks" }).selectOption("all_gather/2/1");
-    await page.getByText("The run has no such collective on as many ranks.").waitFor();
+    await page.getByText("The run has no such collective on this many ranks.").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   }));
 

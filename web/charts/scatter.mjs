@@ -133,6 +133,6 @@ export function Scatter(props) {
     </svg>${keys_help}
     <p class="readout">${points[at] ? point_text(points[at]) : points.length > 0
       ? "Hover over a mark or use the arrow keys for its values."
-      : "The run has no such collective on as many ranks."}</p></div>
+      : "The run has no such collective on this many ranks."}</p></div>
   <//>`;
 }

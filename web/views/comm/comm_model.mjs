@@ -171,7 +171,7 @@ function clocks_apart(clocks) {
   if (parts.length < 2) return [];
   const shown = parts.slice(0, MOST_PARTS).map((ranks) => `${ranks_text(ranks, 4)}`).join(" | ");
   const more = parts.length > MOST_PARTS ? ` | ${count(parts.length - MOST_PARTS)} more` : "";
-  return [`The clocks of ranks ${shown}${more} cannot be compared: no collective joins them. `
+  return [`The clocks of ranks ${shown}${more} cannot be aligned: they share no collective. `
     + "Waiting across them is unknown."];
 }
 
@@ -182,9 +182,9 @@ function clocks_apart(clocks) {
 export function unknowns({ ranks, world, waits, clocks, has_comm }) {
   if (!has_comm) return [];
   if (ranks < 2) {
-    return [`Separating waiting from transfer takes recordings of several ranks, and ${
-      world > 1 ? `only one of ${count(world)} was` : "only one was"} uploaded: how much of the `
-      + "exposed communication is waiting is unknown."];
+    return [`Separating waiting from transfer needs recordings of several ranks, and ${
+      world > 1 ? `only one of ${count(world)} was` : "only one was"} uploaded: the share of `
+      + "waiting in the exposed communication is unknown."];
   }
   const unmatched = sum_of(waits, "unmatched_calls");
   if (matched_calls(waits) === 0) {

@@ -107,7 +107,7 @@ export function links_lead({ curves, records, ports, communicators, topology }) 
   if (parts.length > 0) return sentence(parts.join("; "));
   if (topology.some(is_of_gpus)) return `${topology_sentence(topology)}.`;
   if (ports.length === 1) return "The only network port is active.";
-  return ports.length > 0 ? `Of ${plural(ports.length, "network port")}, all are active.` : "";
+  return ports.length > 0 ? `All ${plural(ports.length, "network port")} are active.` : "";
 }
 
 const NEAR = 0.8;
@@ -130,20 +130,20 @@ function slow_text(row) {
       + "taking SMs and memory bandwidth";
   }
   return `slower than the links allow: ${waits}little compute overlaps it, so `
-    + "look at other collectives on the same links and at settings of NCCL that differ from the "
+    + "look at other collectives on the same links and at NCCL settings that differ from the "
     + "test's";
 }
 
 /** What a share means. @param {any} row @param {any} curve */
 function meaning_of(row, curve) {
   if (row.reference_share > ABOVE) {
-    return "faster than the test, which may have run with other settings of NCCL or next to other "
+    return "faster than the test, which may have run with other NCCL settings or next to other "
       + "jobs";
   }
   if (row.reference_share >= NEAR) {
     return row.bytes < curve.enough_bytes
-      ? `as fast as these links are at this size; messages from ${bytes(curve.enough_bytes)} on `
-        + "would use them better"
+      ? `as fast as these links are at this size; messages of ${bytes(curve.enough_bytes)} or `
+        + "more would use them better"
       : "about what these links can do";
   }
   return slow_text(row);

@@ -54,7 +54,7 @@ test("a share is said with what it means", () => {
   assert.match(said(own_row(256 * MB, 244, { exposed_share: 0.5 })),
     /allow: its times include waiting for other ranks, and compute overlaps 50.0 %/);
   assert.match(said(own_row(256 * MB, 380)), /about what these links can do/);
-  assert.match(said(own_row(MB, 380)), /messages from 128 MB on would use them better/);
+  assert.match(said(own_row(MB, 380)), /messages of 128 MB or more would use them better/);
   assert.match(said(own_row(256 * MB, 480)), /faster than the test/);
   const none = { reference_gbps: null, reference_share: null };
   assert.deepEqual(share_sentences([own_row(MB, 9, none)], curves), []);
@@ -112,7 +112,7 @@ test("links without collectives beside them are one sentence", () => {
     + "has ranks missing, failed or behind; 1 of 2 network ports is not active.");
   assert.equal(said({ records: [{ best_bus_gbps: 20, operation: "Send", bytes: MB, ranks: 2 }] }),
     "NCCL recorded up to 20.0 GB/s: Send of 1.00 MB between 2 ranks.");
-  assert.equal(said({ ports: [ports[0], ports[0]] }), "Of 2 network ports, all are active.");
+  assert.equal(said({ ports: [ports[0], ports[0]] }), "All 2 network ports are active.");
   assert.equal(said({ topology: [{ from_name: "NIC0", to_name: "NIC1", kind: "PIX" }] }), "");
   assert.equal(said({ ports: [ports[0]] }), "The only network port is active.");
   assert.equal(said({ ports: [ports[1]] }), "The only network port is not active.");
