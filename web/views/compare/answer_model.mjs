@@ -7,7 +7,7 @@ const moved = (ns) => (ns === 0 ? "unchanged"
   : `${time_text(Math.abs(ns))} ${ns > 0 ? "slower" : "faster"}`);
 
 /**
- * "Rank 5 moved most: 3.20 ms slower, the median rank 0.100 ms slower." "" for single ranks.
+ * "Rank 5 changed most: 3.20 ms slower, the median rank 0.100 ms slower." "" for single ranks.
  * @param {any[]} rows of the table ranks
  */
 export function rank_answer(rows) {
@@ -24,7 +24,7 @@ export function rank_answer(rows) {
   if (ranks.length === 2) {
     return ranks.map(({ rank, delta_ns }) => `Rank ${rank}: ${moved(delta_ns)}`).join(", ") + ".";
   }
-  return `Rank ${most.rank} moved most: ${moved(most.delta_ns)}, the median rank ${
+  return `Rank ${most.rank} changed most: ${moved(most.delta_ns)}, the median rank ${
     moved(median.delta_ns)}.`;
 }
 

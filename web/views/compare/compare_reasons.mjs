@@ -12,7 +12,7 @@ const MARKS = { gains: ["▼", "better"], losses: ["▲", "worse"] };
 
 /** If the work differs, nothing is faster or slower. */
 const words_of = (key, { same_work }) => (same_work === false
-  ? { gains: "Less time by", losses: "More time by" }
+  ? { gains: "Shorter by", losses: "Longer by" }
   : { gains: "Faster by", losses: "Slower by" })[key];
 
 /** Links to the page of what made the difference, in the first run of each side. */
@@ -54,7 +54,7 @@ function Reason({ row, tone, mark, go, sides }) {
 export function Reasons({ reasons, summary, go, runs }) {
   const sides = reason_sides(reasons, summary);
   if (sides.length === 0) {
-    return html`<p>No part of the ${are_whole(summary) ? "recording" : "step"} moved by ${
+    return html`<p>No part of the ${are_whole(summary) ? "recording" : "step"} changed by ${
       time_text(summary.relevant_from_ns ?? 0, 2)} or more.</p>`;
   }
   return html`<div class="reasons">${sides.map(({ key, gross_ns, rows }) => {

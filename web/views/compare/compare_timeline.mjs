@@ -202,6 +202,6 @@ export default function CompareTimeline() {
   const [query, change] = use_query(DEFAULTS);
   use_title("Compare timelines");
   if (query.base && query.cand) return html`<${TwoRuns} query=${query} change=${change} />`;
-  return html`<h1 tabindex="-1">Compare timelines</h1><${Empty} title="Choose two runs"><p>Open a
-    <a href="/compare">comparison</a>, and from there the timelines of both.</p><//>`;
+  return html`<h1 tabindex="-1">Compare timelines</h1><${Empty} title="Choose two runs"><p>Open
+    a${" "}<a href="/compare">comparison</a>, and from there the timelines of both.</p><//>`;
 }

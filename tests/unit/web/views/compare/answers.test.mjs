@@ -10,7 +10,7 @@ test("a rank that moved otherwise than the others is named", () => {
   assert.equal(rank_answer([row(0, -1e6), row(1, -1.1e6), row(2, -1e6)]),
     "All 3 ranks moved alike: 1.00 ms faster.");
   assert.equal(rank_answer([row(0, 1e6), row(1, 1e6), row(2, 20e6)]),
-    "Rank 2 moved most: 20.0 ms slower, the median rank 1.00 ms slower.");
+    "Rank 2 changed most: 20.0 ms slower, the median rank 1.00 ms slower.");
   assert.equal(rank_answer([row(0, 0), row(1, 9e6)]), "Rank 0: unchanged, Rank 1: 9.00 ms slower.");
 });
 
