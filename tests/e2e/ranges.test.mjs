@@ -105,8 +105,8 @@ test("a range is chosen in the tree, and its tables follow", () =>
   on_clean_page(browser, server.base, {}, async (page) => {
     await visit(page, "/runs/job/ranges?rank=1");
     await page.getByRole("link", { name: range.name, exact: true }).first().click();
-    await page.getByRole("heading", { name: "Kernels in it" }).waitFor();
-    await page.getByRole("heading", { name: "Idle time in it" }).waitFor();
+    await page.getByRole("heading", { name: "Kernels in the range" }).waitFor();
+    await page.getByRole("heading", { name: "Idle time in the range" }).waitFor();
     assert.match(page.url(), /range=/);
     assert.deepEqual(await axe_faults(page), []);
   }));

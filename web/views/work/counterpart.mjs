@@ -70,7 +70,7 @@ export function Counterpart({ run, row, own }) {
     short_gpu(of.gpu), count(part.calls), fit_time(part.owned_ns),
     fit_time(part.owned_ns / Math.max(1, part.calls))];
   return html`<${KernelLabels} runs=${[other.id]} />
-    <${Card} title="On the other vendor" flush=${true} className="counterpart"
+    <${Card} title="On the other vendor's GPU" flush=${true} className="counterpart"
       note=${html`<code>${row.op}</code>${same_shapes && row.dims
         ? ` with ${shapes_text(row.dims)}` : ""}, in steady steps`}
       actions=${html`<a href=${address("/compare",

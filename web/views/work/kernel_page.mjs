@@ -66,7 +66,7 @@ function Head({ row, help, run, rank }) {
     <p class="kernel-full"><code>${row.name}</code><${CopyButton} text=${row.name}
       label="Copy name" /></p>
     ${SAYS.some(([, key]) => row[key]) ? html`<${Facts} row=${row} help=${help} facts=${SAYS} />`
-      : html`<p class="faint">Names of this family do not say.</p>`}
+      : html`<p class="faint">Names of this family carry no details.</p>`}
     <h3 class="sub-head">How it is launched</h3>
     <${Facts} row=${row} help=${help} facts=${LAUNCHED}><div><dt>Launched by</dt><dd><${OpLink}
       run=${run} name=${row.op} rank=${rank} none="no operator" /></dd></div><//><//>`;

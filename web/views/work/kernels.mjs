@@ -92,7 +92,7 @@ const FACTS = [
   ["Tile", "tile", (v) => v.replaceAll("x", " × ")],
   ["Layout", "layout", (v) => v],
   ["Alignment", "alignment", (v) => plural(v, "element")],
-  ["Marks in its name", "marks", (v) => v],
+  ["Other marks in its name", "marks", (v) => v],
   ["Calls", "calls", count],
   ["Calls per step", "calls_per_step", number],
   ["Time per step", "per_step_ns", time_text],

@@ -74,7 +74,7 @@ export function NameHistory({ run, table, name, figure, what, path, by_steps = f
       fit_time(point.median_ns)])} />`;
   const caption = `${what} in each run: ${fit_time(known.at(-1).ns)} in the newest, ${
     fit_time(known[0].ns)} in the first of these`;
-  return html`<${Card} title="Over the series" note=${`the newest ${points.length} runs of ${
+  return html`<${Card} title="Across the series" note=${`the newest ${points.length} runs of ${
       run.series}; this run is dark`}>
     <${Columns} items=${items} caption=${caption} scale=${scale}
       hint="In ${unit}. Click one to see its page." table=${table_of}

@@ -105,12 +105,12 @@ function Tables({ run, rank, range }) {
   const card = (name, title, view, note) => html`<${RankTableCard} key=${`${name} ${range}`}
     run=${run} rank=${rank} name=${name} title=${title} view=${view} note=${note}
     params=${params} />`;
-  return html`${card("kernels", "Kernels in it", KERNELS, "launched within the range")}
+  return html`${card("kernels", "Kernels in the range", KERNELS, "launched within the range")}
     <div class="columns-2">
-      ${card("operators", "Operators in it", OPERATORS)}
-      ${card("idle_causes", "Idle time in it", IDLE, "by what delayed the next work")}
+      ${card("operators", "Operators in the range", OPERATORS)}
+      ${card("idle_causes", "Idle time in the range", IDLE, "by what delayed the next work")}
     </div>
-    ${card("collectives", "Collectives in it", COLLECTIVES)}`;
+    ${card("collectives", "Collectives in the range", COLLECTIVES)}`;
 }
 
 /** The chosen range of a page, in the address. @param {{run: string, rank: string}} props */
@@ -120,7 +120,7 @@ export function RangeDetail({ run, rank }) {
   if (names.length === 0) return null;
   const pick = html`<${RangePick} names=${names} range=${range}
     onchange=${(next) => change({ range: next })} />`;
-  return html`<${Card} title="What a range consists of" actions=${pick}
+  return html`<${Card} title="Inside a range" actions=${pick}
       note=${range || "choose one here or in the tree"} flush=${true}>
       ${range !== "" && html`<${Parts} run=${run} rank=${rank} range=${range} />`}<//>
     ${range !== "" && html`<${Tables} run=${run} rank=${rank} range=${range} />`}`;

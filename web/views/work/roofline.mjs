@@ -70,8 +70,8 @@ function Chart({ rows, run, rank, profiles }) {
       title="The peak of this device is unknown, so there is no roof" />`}
     ${points.length + measured.length > 0
       ? html`<${Roofline} rows=${rows} measured=${measured} caption=${caption_of(rows, points)} />`
-      : html`<p class="empty-line">For none of these operators are both the operations and the
-          bytes known.</p>`}<//>`;
+      : html`<p class="empty-line">None of these operators has both operations and bytes
+          known.</p>`}<//>`;
 }
 
 function Work({ reply, run, rank, range, profiles }) {
