@@ -95,8 +95,8 @@ function Kernels({ kernels, known, roofline, onmove, onchange }) {
       <option value="">add a kernel…</option>
       ${left.map((name) => html`<option key=${name} value=${name}>${name.slice(0, 90)}</option>`)}
     </select>
-    <p class="whatif-help" id=${`${id}-help`}>A kernel keeps a share of its time: at first what its
-      roofline allows where its work is known, else half.</p>
+    <p class="whatif-help" id=${`${id}-help`}>Sets how much of a kernel's time is left: at
+      first what its roofline allows if its work is known, else half.</p>
     <ul>${kernels.map((kernel, i) => html`<${Kernel} key=${kernel.name} kernel=${kernel}
       known=${known} roofline=${roofline} onmove=${(factor) => onmove(set(i, factor))}
       onchange=${(factor) => onchange(set(i, factor))}
@@ -119,8 +119,8 @@ function Others({ changes, onchange }) {
       <button type="submit">Add</button></span>
     <p class="whatif-help" id=${`${id}-help`}>An action (scale=, set=, add=, roofline, overlap,
       counterpart, remove, drop), then kernel=, op=, category=, group=, link= or host= and a
-      name, where * is any text. scale=0.5:link=inter-node is twice the bandwidth between nodes,
-      add=-5us:group=dp is 5 µs less latency of a group.</p>
+      name, where * is any text. scale=0.5:link=inter-node doubles the bandwidth between nodes,
+      add=-5us:group=dp takes 5 µs off a group's latency.</p>
     <ul>${changes.map((change, i) => html`<li key=${change} class="whatif-kernel"><code>${
       change}</code><button type="button" class="icon" aria-label=${`Remove ${change}`}
       onClick=${() => onchange(changes.filter((_, at) => at !== i))}>×</button></li>`)}</ul>

@@ -13,9 +13,9 @@ import { PATH_PARTS } from "./whatif_model.mjs";
 const SHOWN = 25;
 const KINDS = [["category", "Categories"], ["operator", "Operators"], ["kernel", "Kernels"],
   ["module", "Modules"]];
-const BREAKPOINT = "How much shorter its calls can get, each by the same share, with the step "
-  + "getting shorter by as much; beyond that, something else holds it up. Known for the 12 kernels "
-  + "with the most time on the path.";
+const BREAKPOINT = "How much its calls can shrink, each by the same share, with the step "
+  + "shrinking by as much; beyond that, something else limits it. Known for the 12 kernels with "
+  + "the most time on the path.";
 const NAMELESS = { host: "other host time", delay: "other delays" };
 
 const part_of = (key) => PATH_PARTS.find((part) => part.key === key) ?? PATH_PARTS[0];
@@ -63,8 +63,8 @@ function RankPath({ run, rank, steps, by, choice, whole }) {
       <th scope="col" class="num">Share</th>
       <th scope="col" class="num whatif-wide"><${Help} text="On the path or not.">All calls<//>
         <span class="unit"> ms</span></th>
-      <th scope="col" class="num"><${Help} text=${"Least time by which one of its calls could " +
-        "take longer before a step does."}>Slack<//><span class="unit"> ms</span></th>
+      <th scope="col" class="num"><${Help} text=${"Smallest slack of its calls: how much longer " +
+        "one could take before a step does."}>Slack<//><span class="unit"> ms</span></th>
       ${by === "kernel" && html`<th scope="col" class="num"><${Help} text=${BREAKPOINT}>Can
         lose<//><span class="unit"> ms</span></th>`}
       ${!whole && html`<th scope="col" class="num whatif-wide">Steps</th>`}</tr></thead>

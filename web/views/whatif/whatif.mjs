@@ -136,7 +136,7 @@ function Composer({ run, query, reply, chosen, changes, onchange, whole }) {
       <p class="footnote">The recording is replayed as a graph of what waited for what, so that
         a change can be judged before anyone makes it.${reply.missing_ranks > 0
           && ` Waits for ${plural(reply.missing_ranks, "rank")} of the job not replayed count as
-          communication: changes of it gain that at most.`}</p>
+          communication, so gains from changing it are upper bounds.`}</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
