@@ -333,7 +333,7 @@ test("a search goes from event to event, by keys and buttons, and shows where it
     await found.waitFor();
     const [, first, all] = /^([\d,]+) of ([\d,]+)$/.exec(await found.innerText());
     const { sel } = await asked(page, "it is selected", (now) => now.sel);
-    await page.getByRole("button", { name: "Next found event" }).click();
+    await page.getByRole("button", { name: "Next match" }).click();
     await until("the next is selected", async () => new URL(page.url()).searchParams.get("sel")
       !== sel);
     await box.press("Shift+Enter");

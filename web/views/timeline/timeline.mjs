@@ -249,7 +249,7 @@ function Content({ run, rank }) {
   const step_rows = useMemo(() => rows_of(frame_of(table.data))
     .filter((row) => row.rank === null || row.rank === overview?.rank), [table.data, overview]);
   return html`<${Loaded} resource=${table.data || table.problem ? resource : table}>${() =>
-    (overview.length === 0 ? html`<${Empty} title="Nothing happened in this trace"><p>It has no
+    (overview.length === 0 ? html`<${Empty} title="This trace has nothing to draw"><p>It has no
       events with a start and a duration.</p><//>`
       : html`<${Timeline} key=${overview.rank} run=${run} rank=${rank} overview=${overview}
         step_rows=${step_rows} />`)}<//>`;

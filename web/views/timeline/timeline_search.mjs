@@ -58,8 +58,8 @@ export function TimelineSearch({ run, rank, text, from_ns, ontext, onfound }) {
       }} />
     <div class="segments" role="group" aria-label="Found events">
       <button type="button" class="small" title="Previous, Shift and Enter"
-        aria-label="Previous found event" onClick=${() => go("previous")}>▲</button>
-      <button type="button" class="small" title="Next, Enter" aria-label="Next found event"
+        aria-label="Previous match" onClick=${() => go("previous")}>▲</button>
+      <button type="button" class="small" title="Next, Enter" aria-label="Next match"
         onClick=${() => go("next")}>▼</button></div>
     ${reply && html`<span class="faint tl-found">${reply.problem ?? words_of(reply)}</span>`}
   </div>`;
