@@ -19,7 +19,7 @@ export function SignedOut() {
   const is_out = use_store(signed_out);
   useEffect(() => (is_out ? watch_return() : undefined), [is_out]);
   return is_out && html`<section class="storage-strip" aria-label="Session"><${Notice}
-    kind="warning" role="alert" title="Signed out"><p>The session has ended. This page stays as it
-      is, with what was typed. <a href="/login" target="_blank">Sign in on a new page</a></p><//>
+    kind="warning" role="alert" title="Signed out"><p>The session has ended. This page
+      keeps what you typed. <a href="/login" target="_blank">Sign in on a new page</a></p><//>
     </section>`;
 }

@@ -109,7 +109,7 @@ function List({ reply }) {
   const [revoked, set_revoked] = useState(null);
   return html`<${Card} title="Tokens" flush>
     <${Table} caption="Tokens" frame=${frame} columns=${columns_of(frame, now, set_revoked)}
-      empty=${html`<p class="empty-line">No token yet.</p>`} />
+      empty=${html`<p class="empty-line">No tokens yet.</p>`} />
     ${revoked && html`<${Revoke} token=${revoked} onclose=${() => set_revoked(null)} />`}<//>`;
 }
 
@@ -118,7 +118,7 @@ export default function Tokens() {
   const resource = use_api("/tokens?limit=all");
   const { required } = use_session();
   const [made, set_made] = useState(null);
-  return html`<${AccessHead} page="tokens" note="credentials of people and programs" />
+  return html`<${AccessHead} page="tokens" note="credentials for people and programs" />
     ${!required && html`<${Notice} title="Tokens are not required at present">
       <p>This service accepts connections only from its own machine. It requires tokens when
         started with <code>--auth required</code>, or when it listens on another

@@ -80,11 +80,11 @@ export default function Agents() {
     </header>
     <div class="columns-2 guide">
       <div><${Card} title="Clients"><${Clients} /><//>
-        <${Card} title="Files without a service"><${Command} text=${FILES} />
+        <${Card} title="Local files, no service"><${Command} text=${FILES} />
           <p>Speaks the protocol over standard input and output. Files are analyzed in a temporary
             folder; each name is a run, its files are its ranks.</p><//></div>
       <div><${Card} title="What the tools answer"><${Tools} /><//>
-        <${Card} title="What they promise"><${Promises} /><//>
+        <${Card} title="What they guarantee"><${Promises} /><//>
         <${Card} title="The skill"><p>Teaches an agent which tool answers which question, what
             “noise unknown” means and when to stop.</p>
           <${Command} text=${skill()} /><//>

@@ -74,13 +74,13 @@ export function oom_text(oom, holders) {
   const [top] = by_category(holders, "oom");
   const most = top ? `, most of it by ${top.label.toLowerCase()} (${percent(top.share)})` : "";
   if (oom.cause === "limit") {
-    return `${wanted}, ${free}; ${held}${most}. The device had room: the process may not use more, `
-      + "by set_per_process_memory_fraction or another limit.";
+    return `${wanted}, ${free}; ${held}${most}. The device had room, but the process hit its `
+      + "limit: set_per_process_memory_fraction or another one.";
   }
   const why = oom.cause === "fragmentation"
-    ? `The allocator itself had ${bytes(oom.cached_bytes)} free, but in blocks too small, or of `
+    ? `The allocator itself had ${bytes(oom.cached_bytes)} free, but in blocks too small, or in `
       + "another pool or stream: fragmentation. expandable_segments:True in "
-      + "PYTORCH_CUDA_ALLOC_CONF mostly helps."
+      + "PYTORCH_CUDA_ALLOC_CONF usually helps."
     : `The allocator had only ${bytes(oom.cached_bytes)} free: the memory is in use.`;
   return `${wanted}, ${free}; ${held}${most}. ${why}`;
 }

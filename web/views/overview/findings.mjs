@@ -23,7 +23,7 @@ function Saving({ findings, whole }) {
     <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
       time_text(ns)}${whole ? "" : " per step"} (${percent(share)})</p>
     <p class="faint">Time that several findings explain counts once, for the costliest. Every cost
-      is an upper bound: the gain if nothing else takes the place of this time.</p></section>`;
+      is an upper bound: the gain if nothing else fills the time.</p></section>`;
 }
 
 function Fold({ label, ...props }) {

@@ -25,7 +25,7 @@ export function LiveSteps({ live }) {
   const series = useMemo(() => live_series(live), [live]);
   const marks = useMemo(() => live_marks(live), [live]);
   const recorded = live.changes.findLast((change) => change.recorded)?.recorded;
-  return html`<${Card} title="While it runs" note="by the stage times that ranks send">
+  return html`<${Card} title="While it runs" note="from the stage times that ranks send">
     <${Lead} text=${live_sentence(live)} />
     ${recorded && html`<p>The suspected ranks, and one to compare them with, record some steps as
       run <a href=${run_path(recorded)}>${recorded}</a>, which appears once they are sent.</p>`}
@@ -35,6 +35,6 @@ export function LiveSteps({ live }) {
     <${PlainTable} label="Stages of the mean step" head=${["Stage", "Mean", "Of the step",
       "Last rank", "In steps"]} rows=${stage_cells(live)} />
     <p class="faint">Mean: how much later the last rank ends this stage than the last rank ended
-      the one before; the means add up to the step. Last rank: the one that is last most
-      often.</p><//>`;
+      the one before; the means add up to the step. Last rank: the one most often
+      last.</p><//>`;
 }

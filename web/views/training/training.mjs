@@ -214,13 +214,13 @@ function Content({ run, summary }) {
         leads=${!log && !has_steps && verdict.rows.length === 0} />
       <${Phases} table=${phases} />
       <${RunTableCard} title="Slow steps" table=${slow} view=${SLOW}
-        note="more than 1.2 times the median, with what the log says beside them" />
+        note="more than 1.2 times the median, with what the log says at the time" />
       <${RunTableCard} title="Events" table=${ordered} view=${EVENTS}
         note="what the log says between steps" />
       <${RunTableCard} title="Logs" table=${logs} view=${LOGS}
         note="medians over the steady steps" />
       <${RunTableCard} title="Results" table=${results} view=${RESULTS}
-        note="reached by the job, from the run's files" />
+        note="achieved by the job, from the run's files" />
       <${RunTableCard} title="Settings" table=${settings} view=${SETTINGS}
         note="of the job, from the run's files" />`;
   }}<//>`;

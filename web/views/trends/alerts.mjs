@@ -67,7 +67,7 @@ export default function Alerts() {
   const href = (format) => api_href(address("/alerts", { project, series, format,
     status: status === "all" ? "" : status }));
   return html`<header class="page-head"><h1 tabindex="-1">Alerts</h1>
-      <p class="page-note">runs that left the level of their series; worse ones first</p></header>
+      <p class="page-note">runs that left their series' level; worst first</p></header>
     <${Lead} text=${alerts_lead(rows)} />
     <div class="filter-bar alerts-filter"><${StatusChoice} value=${status} alerts=${rows}
         onchange=${(to) => change({ status: to })} />
