@@ -206,7 +206,7 @@ static bool gather(struct source *source, const struct format_found *found, stru
                                  .filename = filename};
     if (format && format->gather)
         return format->gather(&input, err);
-    return err_set(err, ERR_FORMAT, "found %s, which says nothing of a run",
+    return err_set(err, ERR_FORMAT, "found %s, which says nothing about a run",
                    format ? format->what : "an unknown format");
 }
 

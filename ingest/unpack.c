@@ -315,7 +315,7 @@ static bool within_limits(const struct unpack *unpack, struct err *err)
     if (unpack->bytes > RATIO_FREE_BYTES &&
         unpack->bytes / limits->max_ratio > unpack_taken(unpack))
         return err_set(err, ERR_LIMIT,
-                       "unpacks to more than %" PRIu64 " times its size, which no traces do",
+                       "unpacks to more than %" PRIu64 " times its size, which no trace does",
                        limits->max_ratio);
     return true;
 }

@@ -130,7 +130,7 @@ static bool open_level(struct yaml *yaml, bool is_list, struct err *err)
         return err_set(err, ERR_FORMAT, "found YAML nested more than %d levels deep",
                        CONFIG_MOST_DEPTH);
     if (is_key(outer))
-        return err_set(err, ERR_FORMAT, "found YAML with a key that is no text");
+        return err_set(err, ERR_FORMAT, "found YAML with a key that is not text");
     struct level level = {.is_list = is_list, .is_flat = true, .outer = yaml->settings.path.len};
     if (outer && outer->is_list) {
         outer->is_flat = false;

@@ -104,7 +104,7 @@ bool link_json_open(struct link_json *json, const struct format_input *input, st
     *json = (struct link_json){.evidence = input->evidence};
     return json_cursor_open(&json->cursor, input->source, input->budget, &root, err) &&
            (json->cursor.stop || root.type == JSON_OBJECT ||
-            err_set_at(err, ERR_FORMAT, 0, "found JSON that is no object"));
+            err_set_at(err, ERR_FORMAT, 0, "found JSON that is not an object"));
 }
 
 void link_json_close(struct link_json *json)

@@ -24,14 +24,14 @@ static const struct {
 } known[] = {
     {"==PROF== ", "found text that Nsight Compute prints, expected its CSV: use ncu --csv "
                   "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
-    {"| NVIDIA-SMI ", "found what nvidia-smi prints of one moment: " NVIDIA_SMI},
-    {"NVSMI LOG", "found what nvidia-smi -q prints of one moment: " NVIDIA_SMI},
-    {"GFX_ACTIVITY: ", "found what amd-smi metric prints of one moment: " AMD_SMI},
-    {"| AMD-SMI ", "found what amd-smi prints of one moment: " AMD_SMI},
-    {"ROCm System Management Interface", "found what rocm-smi prints of one moment: " AMD_SMI},
+    {"| NVIDIA-SMI ", "found a single nvidia-smi snapshot: " NVIDIA_SMI},
+    {"NVSMI LOG", "found a single nvidia-smi -q snapshot: " NVIDIA_SMI},
+    {"GFX_ACTIVITY: ", "found a single amd-smi metric snapshot: " AMD_SMI},
+    {"| AMD-SMI ", "found a single amd-smi snapshot: " AMD_SMI},
+    {"ROCm System Management Interface", "found a single rocm-smi snapshot: " AMD_SMI},
     {"GPU available: ", "found a log of Lightning in which no progress bar has a step: "
                         "upload what its logger writes, metrics.csv or "
-                        "events.out.tfevents.*, mostly in lightning_logs/version_N"},
+                        "events.out.tfevents.*, usually in lightning_logs/version_N"},
     {" NCCL INFO ", "found what NCCL_DEBUG=INFO prints, and no training step: send a log of the "
                     "job that has its steps; for links, the output of nccl-tests; for a hang, "
                     "Flight Recorder dumps"},
@@ -46,8 +46,8 @@ static const struct {
                          "--format=JobID,JobName,State,ExitCode,Elapsed,NNodes,NodeList "
                          "> sacct.txt"},
     {":::MLLOG ", "found records of MLPerf (:::MLLOG) without steps or evaluations: send what "
-                  "the framework prints of its steps"},
-    {"Running DLIO ", "found a log of DLIO, a benchmark of storage" HOST},
+                  "the framework prints about its steps"},
+    {"Running DLIO ", "found a log of DLIO, a storage benchmark" HOST},
     {"): \"MainThread\"", "found stacks as py-spy dump prints them: use py-spy record "
                           "-f speedscope -o FILE.json --pid PID; for a hang, send Flight "
                           "Recorder dumps"},
@@ -63,13 +63,13 @@ static const struct {
     {"epoch:train:", "found a log of ESPnet, which counts the batches of an epoch: send the "
                      "events.out.tfevents.* that it writes to its folder tensorboard"},
     {"_microstep: ", "found times of parts of steps as DeepSpeed prints them, and no step: "
-                     "set its steps_per_print, so that it prints the numbers of steps"},
+                     "set steps_per_print, so that it prints step numbers"},
     {"Avg generation throughput: ",
      "found a log of vLLM's server, which has no training step" SERVER},
     {"gen throughput (token/s): ",
      "found a log of SGLang's server, which has no training step" SERVER},
     {"Serving Benchmark Result",
-     "found the result of a benchmark of a server, which has no training step" SERVER},
+     "found the result of a server benchmark, which has no training step" SERVER},
     {"/step - ", "found progress bars of Keras, which count the batches of an epoch: send what "
                  "its CSVLogger or TensorBoard callback writes"},
     {"GPU_mem ", "found the table of epochs that Ultralytics prints, without a step: send "

@@ -90,8 +90,8 @@ static void what_other_tools_write_is_named_with_what_to_send(void **state)
     static const struct {
         const char *text, *is, *instead;
     } files[] = {
-        {"{\"system.gpu.0.gpu\": 50.0, \"_timestamp\": 1}\n{\"a\": 1}\n",
-         "samples of the machine by W&B", "nvidia-smi, DCGM or amd-smi"},
+        {"{\"system.gpu.0.gpu\": 50.0, \"_timestamp\": 1}\n{\"a\": 1}\n", "system metrics of W&B",
+         "nvidia-smi, DCGM or amd-smi"},
         {"{\"loss\": 2.5, \"training_iteration\": 1}\n{\"loss\": 2}\n", "results of Ray Tune",
          "events.out.tfevents.*"},
         {"[[1773237600.5, 0, 2.5], [1773237601.5, 1, 2.25]]", "a chart that TensorBoard exported",
@@ -100,7 +100,7 @@ static void what_other_tools_write_is_named_with_what_to_send(void **state)
          "JSON lines with a step"},
         {"{\"DCGM Diagnostic\": {}}", "results of dcgmi diag", "monitors of its GPUs"},
         {"<?xml version=\"1.0\" ?>\n<nvidia_smi_log>\n", "XML of nvidia-smi -q", "--query-gpu"},
-        {"# HELP node_load1 1m load\nnode_load1 3.5\n", "of which none is a GPU's",
+        {"# HELP node_load1 1m load\nnode_load1 3.5\n", "of which none is of a GPU",
          "dcgm-exporter"},
         {"[CUDA Bandwidth Test] - Starting...\n", "what bandwidthTest prints", "nccl-tests"},
         {"1.7%  proc'd: 0 (4 Gflop/s)   errors: 0  temps: 61 C\n", "what gpu-burn prints",
