@@ -137,7 +137,7 @@ static void put_aside(const struct audit *audit)
         path_of(audit, i - 1, from, sizeof(from));
         path_of(audit, i, to, sizeof(to));
         if (rename(from, to) != 0 && errno != ENOENT)
-            log_error("%s cannot be put aside: %s", from, strerror(errno));
+            log_error("%s cannot be moved aside: %s", from, strerror(errno));
     }
     remove_beyond(audit);
 }

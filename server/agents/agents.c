@@ -119,7 +119,7 @@ static bool read_ranks(const json_t *list, struct wanted_capture *capture, struc
         if (ok)
             capture->ranks[capture->rank_count++] = rank;
     }
-    return ok || err_set(err, ERR_USAGE, "found ranks that are no list of up to %d ranks",
+    return ok || err_set(err, ERR_USAGE, "found ranks that are not a list of up to %d ranks",
                          AGENTS_MOST_RANKS);
 }
 
@@ -143,7 +143,7 @@ static bool read_capture(struct request *request, json_t *body, struct wanted_ca
     if (!run.len || run.len >= sizeof capture->run || !store_check_run(&wanted, err))
         return err_set(err, ERR_USAGE, "found no run, expected the name that the traces get");
     if (job.len && (job.len >= sizeof capture->job || !str_to_i64(job, &number)))
-        return err_set(err, ERR_USAGE, "found a job that is no number of a Slurm job");
+        return err_set(err, ERR_USAGE, "found a job that is not the number of a Slurm job");
     snprintf(capture->run, sizeof capture->run, "%.*s", (int)run.len, run.at);
     snprintf(capture->job, sizeof capture->job, "%.*s", (int)job.len, job.at);
     return true;

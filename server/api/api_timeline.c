@@ -307,7 +307,7 @@ void api_explain_trace(struct response *response, int64_t rank, struct err *err)
     if (err->code != ERR_NOT_FOUND && err->code != ERR_UNSUPPORTED && err->code != ERR_FORMAT)
         return;
     if (err->code == ERR_FORMAT)
-        log_warn("the trace file of rank %lld is of no use: %s", (long long)rank, err->msg);
+        log_warn("the trace file of rank %lld cannot be used: %s", (long long)rank, err->msg);
     response->fix =
         STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyze "
             "rebuilds the trace file from the upload");

@@ -167,8 +167,7 @@ static bool read_members(struct asking *asking, json_t *object, struct err *err)
     if (rank && !json_is_null(rank)) {
         asking->rank = json_integer_value(rank);
         if (!json_is_integer(rank) || asking->rank < 0 || asking->rank > INT32_MAX)
-            return err_set(err, ERR_USAGE, "found a rank that is none, expected 0 to %d",
-                           INT32_MAX);
+            return err_set(err, ERR_USAGE, "found an invalid rank, expected 0 to %d", INT32_MAX);
     }
     return read_changes(asking, json_object_get(object, "changes"), err);
 }

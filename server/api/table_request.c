@@ -90,8 +90,8 @@ static bool check_suits(const struct table_request *table, struct err *err)
     const struct table_export *export = table->export;
     return !export->suits || export->suits(table->desc) ||
            err_set(err, ERR_USAGE,
-                   "found format %s of %s, expected it of a tree of times: op_tree, "
-                   "modules or ranges",
+                   "found format %s for %s, expected a tree of times: op_tree, modules "
+                   "or ranges",
                    export->word, table->desc->name);
 }
 

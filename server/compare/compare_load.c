@@ -15,8 +15,8 @@ static bool refuse_unanalyzed(struct response *response, const struct run *run, 
         response->fix = STR("upload a trace of each rank to it; training logs are compared by "
                             "/api/v1/runs/RUN/log_curve");
         return response_refuse(response, err, (struct refusal){409, "no-trace"},
-                               "run %.*s has no trace, only other files that say something of it",
-                               (int)run->id.len, run->id.at);
+                               "run %.*s has no trace, only other files about it", (int)run->id.len,
+                               run->id.at);
     }
     response->fix = STR("wait until the run's status is done or partial");
     return response_refuse(response, err, (struct refusal){409, "not-analyzed"},

@@ -70,7 +70,7 @@ static bool read_figure(const struct query *query, struct gate_request *gate, st
     if (name.len && !gate->figure)
         return api_refuse_metric(name, err);
     return !gate->figure || !gate->sequential ||
-           err_set(err, ERR_USAGE, "found sequential=true, which is of step times alone");
+           err_set(err, ERR_USAGE, "found sequential=true, which applies to step times only");
 }
 
 // Word to others is a change, although this is a GET: not for who may only look, nor for a link on
@@ -82,7 +82,7 @@ static bool check_notify(struct request *request, struct err *err)
     if (!(request->who.scopes & (SCOPE_UPLOAD | SCOPE_WRITE | SCOPE_ADMIN)))
         return err_set(err, ERR_DENIED, "notify=true requires the scope upload or write");
     return !site.at || str_equal(site, STR("same-origin")) ||
-           err_set(err, ERR_DENIED, "a link has notify=true, expected a program to ask for that");
+           err_set(err, ERR_DENIED, "found notify=true in a link, expected it from a program only");
 }
 
 static bool read_gate(struct request *request, struct response *response, struct gate_request *gate,

@@ -65,7 +65,7 @@ static bool make_name(struct blob_part *part, struct err *err)
 {
     unsigned char random[12];
     if (RAND_bytes(random, sizeof random) != 1)
-        return err_set(err, ERR_INTERNAL, "cannot make up a file name");
+        return err_set(err, ERR_INTERNAL, "cannot generate a file name");
     str_hex(part->name, random, sizeof random);
     memcpy(part->name + 2 * sizeof random, ".part", 6);
     return true;

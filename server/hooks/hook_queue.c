@@ -133,7 +133,7 @@ static bool list_delivery(struct hook_queue *queue, const struct hook_target *ta
     if (json_unpack(saved, "{s:s,s:s,s:s,s:I}", "key", &key, "type", &type, "body", &body, "at_ns",
                     &at_ns) != 0 ||
         !is_key(key))
-        return err_set(err, ERR_FORMAT, "found a delivery that is none");
+        return err_set(err, ERR_FORMAT, "found an invalid delivery");
     struct hook_delivery *delivery = calloc(1, sizeof *delivery);
     if (!delivery)
         return err_set(err, ERR_MEMORY, "out of memory for webhooks");

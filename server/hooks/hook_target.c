@@ -29,7 +29,7 @@ static bool check_events(const json_t *events, struct err *err)
     size_t i;
     const json_t *event;
     if (events && !json_is_array(events))
-        return err_set(err, ERR_FORMAT, "found events that are no list");
+        return err_set(err, ERR_FORMAT, "found events that are not a list");
     json_array_foreach(events, i, event)
     {
         const char *word = json_string_value(event);

@@ -76,7 +76,7 @@ static bool try_often(const struct job_child_task *task, struct err *err)
             return true;
     }
     return err_set(err, ERR_INTERNAL,
-                   "the process that reads traces %s (%s), also with a sound trace: this machine "
+                   "the process that reads traces %s (%s), even with a valid trace: this machine "
                    "stops it, and every upload would fail; those that wait stay queued. Look at "
                    "limits and filters of the service",
                    death.verb, death.detail);

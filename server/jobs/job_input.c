@@ -36,7 +36,8 @@ static bool hash(const struct jobs_config *config, const struct job *job, struct
     if (!scrub_file(blob_stored(config->blobs), &blob, &pace, damage, err))
         return false;
     if (!store_note_scrub(config->store, blob.sha256, damage, &ignored))
-        log_warn("job %lld: how its file is was not noted: %s", (long long)job->id, ignored.msg);
+        log_warn("job %lld: the state of its file was not noted: %s", (long long)job->id,
+                 ignored.msg);
     return !damage[0] || err_set(err, ERR_FORMAT, "the stored file %s: upload it again", damage);
 }
 

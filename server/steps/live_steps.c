@@ -98,8 +98,7 @@ static bool read_row(const json_t *row, const size_t *places, size_t stages, uin
         json_int_t ns = json_is_integer(value) ? json_integer_value(value) : -1;
         if (ns < 0 || ns > MOST_NS)
             return err_set(err, ERR_USAGE,
-                           "found a time that is no number of nanoseconds up to an "
-                           "hour");
+                           "found a time that is not a number of nanoseconds up to an hour");
         us[places[i]] = (uint32_t)((ns + 500) / 1000);
     }
     return true;

@@ -144,7 +144,7 @@ static bool turn_over(const char *folder, int fd, struct err *err)
         return true;
     snprintf(old, sizeof old, "%s/%s", folder, files[0]);
     snprintf(new, sizeof new, "%s/%s", folder, files[1]);
-    return rename(new, old) == 0 || err_set_errno(err, "cannot turn over the steps");
+    return rename(new, old) == 0 || err_set_errno(err, "cannot rotate the log of steps");
 }
 
 // A block that does not fit on the disk is taken back.

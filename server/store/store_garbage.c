@@ -29,7 +29,7 @@ bool blobs_may_come(struct db *db, const char *sha256, struct err *err)
 bool blobs_refuse(struct err *err)
 {
     return err_set(err, ERR_BUSY,
-                   "these bytes are just being removed from S3: send them again later");
+                   "these bytes are being removed from S3 right now: send them again later");
 }
 
 static bool look_at(struct db *db, struct store_removal *removal, int64_t now_ns, struct err *err)

@@ -401,7 +401,7 @@ describe("what if, asked of the service", () => {
       /^change 2: found change 'scale=2:planet=x', expected such as scale=0\.5/);
     await refused({ changes: [1] }, /^change 1: found no string/);
     await refused({}, /no list of changes/);
-    await refused({ changes: [], rank: "x" }, /found a rank that is none/);
+    await refused({ changes: [], rank: "x" }, /found an invalid rank/);
     await refused({ changes: [], color: 1 }, /color/);
     await refused({ changes: [], counterpart: 1 }, /^counterpart: found no string/);
     await refused({ changes: Array(17).fill("host_free") }, /more than 16 changes/);
