@@ -164,7 +164,7 @@ static bool say_presence(const struct reason_case *the_case, struct words *words
     bool cand = sum_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS) > 0;
     if (base && cand)
         return false;
-    words_say(words, "only %s runs such calls", the_case->names[base ? BASE : CAND]);
+    words_say(words, "only %s makes such calls", the_case->names[base ? BASE : CAND]);
     return true;
 }
 

@@ -116,7 +116,7 @@ static bool say_shapes(const struct reason_case *the_case, struct words *words)
     struct name_text shapes[SIDES] = {reason_shapes(base.dims), reason_shapes(cand.dims)};
     if (strcmp(shapes[BASE].text, shapes[CAND].text) == 0)
         return false;
-    words_say(words, "other shapes: mostly %s on %s, %s on %s", shapes[BASE].text,
+    words_say(words, "different shapes: mostly %s on %s, %s on %s", shapes[BASE].text,
               the_case->names[BASE], shapes[CAND].text, the_case->names[CAND]);
     return true;
 }
@@ -141,7 +141,7 @@ static bool say_types(const struct reason_case *the_case, struct words *words)
     struct str cand = first_type(largest_inputs(the_case, CAND, op).types);
     if (!base.len || !cand.len || str_equal(base, cand))
         return false;
-    words_say(words, "other types: %s on %s, %s on %s", reason_kernel(base).text,
+    words_say(words, "different types: %s on %s, %s on %s", reason_kernel(base).text,
               the_case->names[BASE], reason_kernel(cand).text, the_case->names[CAND]);
     return true;
 }
@@ -251,7 +251,7 @@ static void say_pace(const struct reason_case *the_case, double factor, struct w
         words_say(words, "; other kernels with equal work keep their pace");
     else if (log(pace) / log(factor) > 0.5 && log(pace) / log(factor) < 2)
         words_say(words,
-                  "; other kernels with equal work take %.2f times as long, too: look at clocks, "
+                  "; other kernels with equal work also take %.2f times as long: check clocks, "
                   "power and heat",
                   pace);
 }
@@ -268,7 +268,7 @@ static void say_one_rank(const struct reason_case *the_case, struct words *words
     for (int side = 0; side < SIDES; side++)
         if (the_case->pair->sides[side]->side->runs[0].which.number != moved->own.rank)
             return;
-    words_say(words, "; on rank %lld alone of %zu", (long long)moved->own.rank, moved->ranks);
+    words_say(words, "; only on rank %lld of %zu", (long long)moved->own.rank, moved->ranks);
 }
 
 // Of communication and copies only what nothing hides is compared, which is no time of a call.
@@ -402,7 +402,7 @@ static bool say_attention(const struct reason_case *the_case, struct words *word
     }
     int side = composed[BASE] ? BASE : CAND;
     words_say(words,
-              "fused on %s only: %s composes it of batched products and a softmax, and all scores "
+              "fused on %s only: %s builds it from batched products and a softmax, and all scores "
               "go through memory",
               the_case->names[1 - side], the_case->names[side]);
     return true;

@@ -199,7 +199,7 @@ static bool refuse(struct whatif_answer *answer, struct arena *arena, struct err
     else if (answer->error_share > WHATIF_MAX_ERROR)
         answer->refused = arena_printf(
             arena, err,
-            "the unchanged replay misses its steps by %.1f %%, expected at most %.0f %%",
+            "the unchanged replay is off from the steps by %.1f %%, expected at most %.0f %%",
             100 * answer->error_share, 100 * WHATIF_MAX_ERROR);
     else
         return true;

@@ -188,7 +188,7 @@ static void other_shapes_are_named(void **state)
         (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8,4],[4,16]]", NULL, "mm", 2, 4 * MS},
         (struct hand_part){"gemm", "GEMM", "aten::mm", "[[9,4],[4,16]]", NULL, "mm", 2, 8 * MS});
     assert_why(&bench, 0, "shapes",
-               "Other shapes: mostly 8x4, 4x16 on the base, 9x4, 4x16 on the candidate");
+               "Different shapes: mostly 8x4, 4x16 on the base, 9x4, 4x16 on the candidate");
     bench_end(&bench);
 }
 
@@ -244,7 +244,7 @@ static void the_pace_of_other_kernels_tells_clocks_from_code(void **state)
     } cases[] = {{1000, "A call of the same kernel takes 20 % longer, 2.40 ms instead of 2.00 ms; "
                         "other kernels with equal work keep their pace"},
                  {1200, "A call of the same kernel takes 20 % longer, 2.40 ms instead of 2.00 ms; "
-                        "other kernels with equal work take 1.20 times as long, too: look at "
+                        "other kernels with equal work also take 1.20 times as long: check "
                         "clocks, power and heat"}};
     for (size_t i = 0; i < 2; i++) {
         struct bench bench;
@@ -431,7 +431,7 @@ static void composed_attention_is_one_part(void **state)
     assert_int_equal(bench_i64(&bench, REASONS, 0, "base_ns"), 10 * MS);
     assert_int_equal(bench_i64(&bench, REASONS, 0, "cand_ns"), 2 * MS);
     assert_why(&bench, 0, "attention",
-               "Fused on the candidate only: the base composes it of batched products and a "
+               "Fused on the candidate only: the base builds it from batched products and a "
                "softmax, and all scores go through memory");
     bench_end(&bench);
     bench_begin(&bench);
@@ -571,7 +571,7 @@ static void work_that_one_rank_alone_does_slower_says_so(void **state)
         assert_why(&bench, 0, "slower",
                    all ? "A call of the same kernel takes 40 % longer, 3.50 ms instead of 2.50 ms"
                        : "A call of the same kernel takes 40 % longer, 3.50 ms instead of 2.50 ms; "
-                         "on rank 0 alone of 4");
+                         "only on rank 0 of 4");
         bench_end(&bench);
     }
 }
