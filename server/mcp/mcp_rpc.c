@@ -128,7 +128,7 @@ static json_t *call_tool(struct turn *turn)
     json_t *arguments = json_object_get(params, "arguments");
     const char *name = json_string_value(json_object_get(params, "name"));
     if (!name || !mcp_tools_find(name))
-        return refuse(turn, name ? "Unknown tool" : "Missing name of the tool");
+        return refuse(turn, name ? "Unknown tool" : "Missing tool name");
     if (arguments && !json_is_object(arguments) && !json_is_null(arguments))
         return refuse(turn, "arguments must be an object");
     return mcp_tools_call(turn->request, mcp_tools_find(name), arguments);

@@ -18,7 +18,7 @@ static const struct topic {
      "which rank is late",
      "sums over the steady steps; a rank whose reason is communication was kept waiting itself and "
      "is no cause; without a finding here no rank is late enough to matter",
-     "no collective could be matched between ranks; that takes traces of several ranks of a job",
+     "no collective could be matched between ranks; that needs traces of several ranks of a job",
      {{.name = "lateness",
        .table = &table_run_lateness,
        .fields = "rank,caused_wait_ns,lateness_ns,late_calls,calls,reason,reason_share,"

@@ -79,7 +79,7 @@ const struct mcp_tool tool_find_runs = {
     .name = "find_runs",
     .title = "Find runs",
     .help = "Lists stored runs, newest first, with GPU, ranks, median step and worst doubt. With "
-            "series it also tells since when its steps are slower or faster. Start here.",
+            "series it also says since when its steps have been slower or faster. Start here.",
     .rows = {15, 30},
     .arguments = {{.name = "q", .help = "Text that name, project, tags or note contain"},
                   {.name = "series", .help = "Name before '@' that repeats share"},

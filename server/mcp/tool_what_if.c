@@ -107,8 +107,8 @@ static void set_answer(const struct mcp_call *call, json_t *answer, json_t *repl
     json_object_set(answer, "missing_ranks", json_object_get(reply, "missing_ranks"));
     if (json_integer_value(json_object_get(reply, "missing_ranks")) > 0)
         json_object_set_new(answer, "missing_ranks_note",
-                            json_string("waits for them count as communication, so that changes of "
-                                        "it gain what is said at most"));
+                            json_string("waits for them count as communication, so gains from "
+                                        "changing it are upper bounds"));
     json_object_set(answer, "steps", json_object_get(reply, "steps"));
     if (json_is_string(refused)) {
         json_t *reason = mcp_sentence(refused, MCP_SENTENCE_MAX);
