@@ -21,7 +21,7 @@ static const struct option backup_table[] = {
 };
 static const struct option_set backup_options = {
     "backup",
-    "Copies all stored data, also of a running service, and verifies the copy. On the same "
+    "Copies all stored data, even of a running service, and verifies the copy. On the same "
     "filesystem the files share disk space with the originals.",
     NULL, backup_table, sizeof backup_table / sizeof *backup_table};
 

@@ -25,7 +25,7 @@ static const struct option table[] = {
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory limit of reading one file",
      NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--kernel-names", NULL, NULL, NULL,
-     "read names of kernels, one a line, from the files or standard input, and print what each "
+     "read kernel names, one per line, from the files or standard input, and print what each "
      "says as a JSON object a line",
      NULL, OPTION_FLAG, AT(kernel_names)},
 };

@@ -62,7 +62,7 @@ static const struct option push_table[] = {
     {"--state", NULL, NULL, "FILE",
      "list of files already sent; default: DIR/.stepscope-sent, none for files", NULL, OPTION_TEXT,
      AT(state)},
-    {"--patience", NULL, "15m", "TIME", "give up after that long without progress; 0: never", NULL,
+    {"--patience", NULL, "15m", "TIME", "give up after this long without progress; 0: never", NULL,
      OPTION_SECONDS, AT(patience_s)},
     {"--finalize", NULL, NULL, NULL, "then say that no more ranks will come", NULL, OPTION_FLAG,
      AT(finalize)},
@@ -85,7 +85,7 @@ static const struct option watch_table[] = {
      "remove files once the service has them and they do not change, other than logs and files "
      "that are read as one with others: for a folder of nothing but recordings",
      NULL, OPTION_FLAG, AT(removes)},
-    {"--drain", NULL, "25s", "TIME", "after SIGTERM, send what is left for at most that long", NULL,
+    {"--drain", NULL, "25s", "TIME", "after SIGTERM, send what is left for at most this long", NULL,
      OPTION_SECONDS, AT(drain_s)},
 };
 static const struct option_set watch_options = {

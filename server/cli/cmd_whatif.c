@@ -119,11 +119,12 @@ static void print_head(const char *path, const struct whatif_answer *base)
 {
     shown_put(stdout, str_of(path), SIZE_MAX);
     if (base->step_count)
-        printf(": %u steady step%s of %s on average; the unchanged replay misses %.2f %%, at most "
-               "%.2f %%",
-               base->step_count, base->step_count == 1 ? "" : "s",
-               time_text((int64_t)base->measured_ns).text, 100 * base->error_share,
-               100 * base->worst_error_share);
+        printf(
+            ": %u steady step%s of %s on average; the unchanged replay is off by %.2f %%, at most "
+            "%.2f %%",
+            base->step_count, base->step_count == 1 ? "" : "s",
+            time_text((int64_t)base->measured_ns).text, 100 * base->error_share,
+            100 * base->worst_error_share);
     if (base->refused)
         printf("%s not answered: %s", base->step_count ? ";" : ":", base->refused);
     putchar('\n');
@@ -134,7 +135,7 @@ static void print_missing(const struct whatif_job *job)
     long long missing = whatif_job_missing(job);
     if (missing)
         printf("  warning: %lld of the job's %lld ranks %s not replayed; waits for %s count as "
-               "communication,\n  so what changes of communication gain is an upper bound\n",
+               "communication,\n  so gains from changing communication are upper bounds\n",
                missing, missing + job->count, missing == 1 ? "is" : "are",
                missing == 1 ? "it" : "them");
 }

@@ -55,7 +55,7 @@ static bool check_new(const struct file_side *side, const char *operand, struct 
         return err_set(err, ERR_USAGE, "found an empty name, expected a trace file or a folder");
     for (size_t i = 0; i < side->count; i++)
         if (is_same_file(side->runs[i].name, operand))
-            return err_set(err, ERR_USAGE, "%s: found it twice on one side, expected repeats",
+            return err_set(err, ERR_USAGE, "%s: found twice on one side, expected different files",
                            operand);
     return true;
 }

@@ -43,7 +43,7 @@ static bool set_token(struct hub_bridge *bridge, const char *token, struct err *
     if (!token || !*token)
         return true;
     if (!http_client_is_plain(token))
-        return err_set(err, ERR_USAGE, "found a token with a character that no token has");
+        return err_set(err, ERR_USAGE, "found a character in the token that no token has");
     buf_printf(&bridge->bearer, "Authorization: Bearer %s", token);
     return buf_ok(&bridge->bearer, err);
 }

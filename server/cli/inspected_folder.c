@@ -86,7 +86,7 @@ static const char *unread(const char *path)
     if (S_ISLNK(info.st_mode))
         return "a symbolic link";
     if (S_ISDIR(info.st_mode))
-        return "a folder too deep within the folder: give it instead";
+        return "a folder nested too deep: give it by itself";
     return S_ISREG(info.st_mode) ? NULL : "no regular file";
 }
 

@@ -43,7 +43,7 @@ static bool folder_for(const struct agent *agent, const char *id, uid_t uid, cha
     if (mkdir(path, 0700) == 0 && uid != geteuid() && lchown(path, uid, (gid_t)-1) != 0)
         return err_set_errno(err, "cannot give %.100s to its user", path);
     return (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == uid) ||
-           err_set(err, ERR_DENIED, "%.100s is someone else's", path);
+           err_set(err, ERR_DENIED, "%.100s belongs to another user", path);
 }
 
 // The process in the name of a file, which Kineto ends with _PID.json, and .json.tmp before; 0:

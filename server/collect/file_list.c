@@ -191,7 +191,7 @@ bool file_list_record(struct file_list *list, const struct listed_file *file, co
               (line.len < MOST_LINE ||
                err_set(err, ERR_LIMIT, "found a name too long for the list of sent files")) &&
               (write(list->fd, line.at, line.len) == (ssize_t)line.len ||
-               err_set_errno(err, "cannot write down what was sent"));
+               err_set_errno(err, "cannot write the list of sent files"));
     buf_free(&line);
     bool tell = !ok && !list->is_broken;
     list->is_broken = !ok;

@@ -23,7 +23,7 @@ bool remote_hub_open(struct remote_hub *hub, const char *url, const char *token,
     if (!http_client_check_url(url, err))
         return err_wrap(err, "--url");
     if (token && !http_client_is_plain(token))
-        return err_set(err, ERR_USAGE, "found a token with a character that no token has");
+        return err_set(err, ERR_USAGE, "found a character in the token that no token has");
     while (base.len && base.at[base.len - 1] == '/')
         base.len--;
     buf_add_str(&hub->base, base);

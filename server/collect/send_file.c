@@ -67,7 +67,7 @@ static bool hash_file(struct sending *sending, struct err *err)
     for (uint64_t at = 0; ok && at < sending->bytes;) {
         ssize_t got = fd_read_at(sending->fd, block, BLOCK_BYTES, at);
         ok = got > 0 ? hasher_add(hasher, block, (size_t)got, err)
-                     : err_set(err, ERR_IO, "the file cannot be read, or became shorter");
+                     : err_set(err, ERR_IO, "the file cannot be read, or shrank meanwhile");
         at += got > 0 ? (uint64_t)got : 0;
         if (ok && stop && stop_signal_now(stop))
             ok = err_set(err, ERR_CANCELLED, "stopped");
@@ -161,7 +161,7 @@ static bool start(struct sending *sending, struct err *err)
     struct buf key = {0};
     char length[64];
     if (sending->starts++ >= MOST_STARTS)
-        return err_set(err, ERR_BUSY, "the service drops the upload again and again");
+        return err_set(err, ERR_BUSY, "the service keeps dropping the upload");
     snprintf(length, sizeof length, "Upload-Length: %llu", (unsigned long long)sending->bytes);
     bool ok = make_key(sending, &key, err);
     const struct hub_call call = {.method = "POST",
@@ -233,7 +233,8 @@ static bool send_rest(struct sending *sending, struct err *err)
     if (!remote_hub_try(hub, &call, err))
         return false;
     if (hub->answer.status / 100 == 2)
-        return take_result(sending) || err_set(err, ERR_BUSY, "the service has not all bytes yet");
+        return take_result(sending) ||
+               err_set(err, ERR_BUSY, "the service does not have all bytes yet");
     if (hub->answer.status == 404 || remote_hub_says(hub, "offset") ||
         remote_hub_says(hub, "expired"))
         return err_set(err, ERR_BUSY, "the service has other bytes than expected");

@@ -39,7 +39,8 @@ static bool add_run(struct compared *compared, const struct run *run, struct err
 {
     struct compared_side *side = &compared->sides[compared->side_count - 1];
     if (has_run(side, run->id))
-        return err_set(err, ERR_USAGE, "found run '%.*s' twice on one side, expected repeats",
+        return err_set(err, ERR_USAGE,
+                       "found run '%.*s' twice on one side, expected different runs",
                        shown_len(run->name), run->name.at);
     if (count_runs(compared) == COMPARE_MAX_RUNS)
         return err_set(err, ERR_USAGE, "found more than %d runs to compare", COMPARE_MAX_RUNS);

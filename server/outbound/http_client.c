@@ -221,7 +221,7 @@ static bool explain(struct http_client *client, const struct exchange *exchange,
     if (exchange->stopped)
         return err_set(err, ERR_CANCELLED, "stopped");
     if (exchange->file_failed)
-        return err_set(err, ERR_IO, "the file cannot be read, or became shorter");
+        return err_set(err, ERR_IO, "the file cannot be read, or shrank meanwhile");
     if (exchange->too_large)
         return err_set(err, ERR_LIMIT, "found an answer of more than %zu bytes", ANSWER_MAX_BYTES);
     return err_set(err, ERR_BUSY, "the service cannot be reached: %.160s",

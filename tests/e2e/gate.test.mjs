@@ -396,7 +396,7 @@ test("compare says what is wrong by other codes than its verdicts", async () => 
     [["--max-regression", "3%", good, good], 64, /expected a number such as 0.03, found '3%'/],
     [["--max-regression", "1e9", good, good], 64, /1e\+09, expected a number from -0.99 to 10/],
     [["--alpha", "2", good, good], 64, /alpha/],
-    [[`${good},${good}`, good], 64, /found it twice on one side, expected repeats/],
+    [[`${good},${good}`, good], 64, /found twice on one side, expected different files/],
     [[`${good},`, good], 64, /found an empty name/],
     [["--formatt", "json", good, good], 64, /--format/],
     [[good, join(folder, "none.json")], 3, /none\.json/],

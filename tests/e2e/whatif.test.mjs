@@ -180,7 +180,7 @@ describe("what if", () => {
     const text = await run_program(stepscope_bin(), ["whatif", file]);
     for (const name of ["host_free", "data_ready", "infinite_network", "network_x2", "no_copies"])
       assert.match(text, new RegExp(`^ {2}${name} +\\d`, "m"));
-    assert.match(text, /rank0\.json: 5 steady steps of .*; the unchanged replay misses 0\.00 %/);
+    assert.match(text, /rank0\.json: 5 steady steps of .*; the unchanged replay is off by 0\.00 %/);
   });
 
   test("a wrong change says what one looks like, a trace without a device why not", async () => {
