@@ -23,7 +23,7 @@ const MODEL = [
   ["layers", "Layers", ""],
   ["hidden", "Hidden", "Width of the model, in elements"],
   ["heads", "Heads", "Attention heads"],
-  ["kv_heads", "KV heads", "Key and value heads; empty: as many as heads"],
+  ["kv_heads", "KV heads", "Key and value heads; empty: same as heads"],
   ["vocab", "Vocabulary", "Entries"],
   ["seq_len", "Sequence", "Tokens"],
   ["micro_batch", "Micro-batch", "Sequences that pass through the model together"],
@@ -35,9 +35,9 @@ const TRAINING = [
   ["optimizer", "Optimizer", ""],
   ["attention", "Attention", "Flash attention stores nothing for each pair of tokens"],
   ["recompute", "Recomputed", "What the backward pass recomputes instead of storing"],
-  ["sequence_parallel", "Split norms, too", "Sequence parallelism: norms and dropouts over tp"],
+  ["sequence_parallel", "Split norms too", "Sequence parallelism: norms and dropouts over tp"],
   ["interleave", "Chunks per stage", "Of an interleaved pipeline"],
-  ["micro_batches", "Micro-batches", "Per step, where fewer than the stages; empty: as many"],
+  ["micro_batches", "Micro-batches", "Per step, if too few to fill the stages; empty: enough"],
   ["overhead_gb", "Overhead, GB", "An allowance for contexts, collectives, workspaces, "
     + "fragmentation"],
 ];

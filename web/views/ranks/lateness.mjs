@@ -45,8 +45,8 @@ function columns_of(frame, whole) {
         shows_share(at, row) && html` <span class="faint only-wide">${
           percent(at("reason_share", row))}</span>`}</span>` },
     excess("compute", "More compute", "Compute"),
-    excess("host", "More host", "Idle time for the host"),
-    excess("data_loading", "More loading", "Idle time for data loading"),
+    excess("host", "More host", "Idle time waiting for the host"),
+    excess("data_loading", "More loading", "Idle time waiting for data"),
     excess("memory", "More copies", "Exposed copies"),
     excess("comm", "More comm", "Exposed communication"),
   ].filter(({ key }) => key in frame.columns);

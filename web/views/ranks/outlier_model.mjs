@@ -29,8 +29,8 @@ export const METRICS = [
   { key: "wait", label: "Exposed wait", column: "exposed_wait_ns", step_column: "exposed_wait_ns",
     help: "The part spent waiting for later ranks. The late rank waits least." },
   { key: "idle", label: "Idle", column: "idle_ns", step_column: "idle_ns",
-    help: "Time in which nothing ran on the device. By steps it includes work that was not "
-      + "recorded." },
+    help: "Time in which nothing ran on the device. Step by step it includes unrecorded "
+      + "work." },
 ];
 
 /** A row of the table ranks whose idle time is without work that was not recorded. */

@@ -102,7 +102,7 @@ function data_page({ trust }) {
   if (!trust) return "";
   return limits === 0 ? "Nothing in the recordings limits the figures."
     : `${plural(limits, "entry", "entries")} of the trust report ${
-      limits === 1 ? "limits" : "limit"} what the figures say.`;
+      limits === 1 ? "limits" : "limit"} the figures.`;
 }
 
 function busy(data) {

@@ -80,7 +80,7 @@ export function EditRun({ run, etag }) {
         { type: "number", min: 0, step: 1, placeholder: "those that differ" })}
       <${MetaFields} rows=${meta} onchange=${set_meta} />
       <p class="faint form-note">An annotation is the name given to <code>record_function</code>;
-        a trailing * matches any that starts so. Changing the steps reanalyzes the run.</p>
+        a trailing * matches any ending. Changing the steps reanalyzes the run.</p>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
         <button type="button" onClick=${again}>Reanalyze</button>

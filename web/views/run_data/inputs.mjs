@@ -59,7 +59,7 @@ export function Inputs({ run, id }) {
   const title = has_archive ? "Archives" : "Other files";
   const href = (format) => api_href(address(path, { format, limit: "all" }));
   return html`<${Card} title=${title} flush=${true}
-      note="${has_archive ? "each member with what became of it; " : ""}links download attachments"
+      note="${has_archive ? "each member and what became of it; " : ""}links download attachments"
       actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
     <${Loaded} resource=${resource}>${(data) => html`<${InputTable} title=${title}
       has_archive=${has_archive} run=${id} items=${data.items} total=${data.total} />`}<//><//>`;

@@ -77,7 +77,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
       <${PlainTable} label="Selection by name" head=${["Name", ...SUM_HEAD.slice(1)]}
         rows=${sum_rows(names.slice(0, MOST_NAMES), span)} />
       <p class="footnote">${plural(all, "event")}${rest > 0 ? `, ${plural(rest, "more name")}` : ""
-      }. Sums over all lanes: concurrent events count each${
+      }. Sums over all lanes: concurrent events each count${
         of_device ? "" : ", and a call counts within its callers, too"}.${merged > 0 ? ` ${
         count(merged)} of the events are too short to be drawn separately and count under the ${
         ""}longest of their neighbors; zoom in for exact sums.` : ""}${

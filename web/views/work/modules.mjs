@@ -32,7 +32,7 @@ const columns_of = (root) => [
 ];
 
 /** "Qwen2Model_0 takes 69.9 % of the device time: 31.9 of 45.6 ms." */
-const lead_of = (root, { name, total_owned_ns: ns }) => `${name || "Work of no module"} takes ${
+const lead_of = (root, { name, total_owned_ns: ns }) => `${name || "Work outside modules"} takes ${
   percent(ns / (root.total_owned_ns || 1))} of the device time: ${time_text(ns)} of ${
   time_text(root.total_owned_ns)}.`;
 

@@ -148,7 +148,7 @@ function Most({ run, rank }) {
   const { columns, length } = frame_of(data);
   if (length === 0) return null;
   const most = columns.owned_ns.indexOf(Math.max(...columns.owned_ns));
-  const name = columns.name[most] || "Work of no operator";
+  const name = columns.name[most] || "Work outside operators";
   const within = range === "" ? " in the whole recording" : "";
   return html`<${Lead} text="${name} takes the most device time: ${
     time_text(columns.owned_ns[most])}${within}, ${
