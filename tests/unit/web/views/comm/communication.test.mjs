@@ -173,7 +173,7 @@ test("what cannot be known is said in words", () => {
   assert.match(texts[1], /1 row without a process group/);
   assert.match(texts[2], /1 row without a size/);
   assert.match(texts[3], /7 calls of single ranks match/);
-  assert.match(texts[4], /ranks 2–4 \| 0, 1 cannot be compared/);
+  assert.match(texts[4], /ranks 2–4 \| 0, 1 cannot be aligned/);
 });
 
 test("clocks are described by how far they are apart and how well they agree", () => {
