@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define FEWEST_ITEMS    64                  // initial capacity of an array
-#define POPULATED_BYTES ((size_t)128 << 10) // malloc maps these anew, without pages
+#define POPULATED_BYTES ((size_t)128 << 10) // malloc maps these, without pages
 
 static void raise_peak(struct budget *budget, uint64_t used)
 {
