@@ -21,6 +21,8 @@
 #define READS_PER_BYTE ((uint64_t)8)
 #define READS_FREE     FUZZED_SIZE((uint64_t)64 << 20, (uint64_t)4 << 20)
 #define ROWS_BETWEEN   16 // checks of that
+// A walk needs each page once, and those above it again.
+#define CACHE_PAGES "32"
 #define MAX_VALUE      (64 << 20)
 #define MAX_TABLES     10000
 
@@ -293,7 +295,8 @@ static bool set_up(struct database *database, struct err *err)
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
     sqlite3_progress_handler(db, STEPS_BETWEEN, on_steps, database);
-    return sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) == SQLITE_OK ||
+    return sqlite3_exec(db, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_PAGES, NULL,
+                        NULL, NULL) == SQLITE_OK ||
            err_set(err, ERR_MEMORY, "out of memory");
 }
 
