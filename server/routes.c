@@ -289,6 +289,16 @@ static bool matches(const char *pattern, struct str path, struct str *captures)
     return have.ended;
 }
 
+// A page's address may end in a slash, as people write it.
+static bool leads_to(const struct route *route, struct str path, struct str *captures)
+{
+    if (matches(route->pattern, path, captures))
+        return true;
+    bool is_page = route->handle == assets_get_page;
+    return is_page && str_ends_with(path, STR("/")) && !str_ends_with(path, STR("//")) &&
+           matches(route->pattern, (struct str){path.at, path.len - 1}, captures);
+}
+
 static bool serves(const struct route *route, struct str method)
 {
     struct str own = str_of(route->method);
@@ -311,7 +321,7 @@ static bool refuse_method(struct request *request, struct response *response, st
     struct str ignored[REQUEST_MAX_CAPTURES];
     for (size_t i = 0; i < routes_count; i++) {
         if (strcmp(routes[i].method, "OPTIONS") == 0 ||
-            !matches(routes[i].pattern, request->path, ignored))
+            !leads_to(&routes[i], request->path, ignored))
             continue;
         size_t len = strlen(allow);
         bool get = strcmp(routes[i].method, "GET") == 0;
@@ -332,7 +342,7 @@ bool routes_find(struct request *request, struct response *response, struct err 
     bool known = false;
     for (size_t i = 0; i < routes_count; i++) {
         struct str captures[REQUEST_MAX_CAPTURES] = {{0}};
-        if (!matches(routes[i].pattern, request->path, captures))
+        if (!leads_to(&routes[i], request->path, captures))
             continue;
         known = true;
         if (!serves(&routes[i], request->method))

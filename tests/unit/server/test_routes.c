@@ -53,6 +53,8 @@ static void addresses_find_their_rows(void **state)
     assert_route("PUT", "/api/v1/runs/x/ranks/0/trace", "/api/v1/runs/{run}/ranks/{rank}/trace");
     assert_route("GET", "/api/v1/runs/x/ranks", "/api/v1/runs/{run}/ranks");
     assert_route("GET", "/runs", "/runs");
+    assert_route("GET", "/runs/", "/runs");
+    assert_route("GET", "/docs/api/", "/docs/api");
     assert_route("GET", "/runs/x/kernels", "/runs/{page*}");
     assert_route("GET", "/standalone/", "/standalone/{path*?}");
     assert_route("POST", "/upload", "/upload");
@@ -80,7 +82,7 @@ static void other_addresses_are_not_found(void **state)
                                 "/api/v1/runs//kernels",
                                 "/api/v1",
                                 "/api/v1/runs/x/",
-                                "/runs/",
+                                "/compare//",
                                 "/static/abc",
                                 "//",
                                 "/api/v1/../v1/runs",
