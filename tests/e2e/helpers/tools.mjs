@@ -102,11 +102,17 @@ export function skipped(what) {
   return what;
 }
 
-/** A port that nothing uses, with room above it. @returns {Promise<number>} */
+/**
+ * A port that nothing uses, with room above it: below those that the system gives out itself, which
+ * another test could get before it is taken. @returns {Promise<number>}
+ */
 export async function free_port() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => server.once("listening", done));
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const port = 20_000 + Math.floor(Math.random() * 12_000);
+  const server = createServer().listen(port, "127.0.0.1");
+  const is_free = await new Promise((done) => {
+    server.once("listening", () => done(true)).once("error", () => done(false));
+  });
+  if (!is_free) return free_port();
   await new Promise((done) => server.close(done));
-  return port < 60_000 ? port : free_port();
+  return port;
 }
