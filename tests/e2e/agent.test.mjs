@@ -55,7 +55,7 @@ test("an agent has all processes of a job record the same steps, and sends it", 
   const train_one = (rank, job, more, signal) => run_status(python, [client, ...more], { signal,
     env: { PATH: process.env.PATH, KINETO_IPC_SOCKET_DIR: sockets, SLURM_JOB_ID: job,
       RANK: String(rank), PYTHONDONTWRITEBYTECODE: "1" } });
-  const ranks = [0, 1, 2].map((rank) => train_one(rank, "4242", ["40", String(rank)]));
+  const ranks = [0, 1, 2].map((rank) => train_one(rank, "4242", ["120", String(rank)]));
   const agents = await until("the service knows them", async () => {
     const known = await server.get("/agents");
     return known.nodes[0]?.processes.length === 3 && known;
@@ -100,7 +100,7 @@ async function turns_slow(agent, train_one) {
   for (const rank of [0, 1, 2, 3]) await send(rank, 0, 120);
   assert.equal((await server.get("/runs/slow/live")).changes[0].recorded, null, "no agent");
   const end = new AbortController(); // ranks 1 and 3 are asked for nothing and would go on
-  const ranks = [0, 1, 2, 3].map((rank) => train_one(rank, "77", ["60", "0"], end.signal));
+  const ranks = [0, 1, 2, 3].map((rank) => train_one(rank, "77", ["120", "0"], end.signal));
   await until("the service knows them", async () => (await server.get("/agents"))
     .nodes[0].processes.filter(({ job }) => job === "77").length === 4);
   assert.equal((await send(0, 120, 1)).status, 202);

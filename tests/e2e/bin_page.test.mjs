@@ -249,7 +249,7 @@ test("a question asked right after another stays open", async () => {
       button("Empty the bin").click(); // before the frame in which the first dialog reports its end
     });
     await settle(page);
-    await page.getByRole("dialog").getByText("Empty the bin?").waitFor({ timeout: 5000 });
+    await page.getByRole("dialog").getByText("Empty the bin?").waitFor();
     await settle(page);
     assert.equal(await page.getByRole("dialog").count(), 1);
   });

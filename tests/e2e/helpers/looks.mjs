@@ -13,7 +13,7 @@ export const LOOKS = [
   { viewport: NARROW, colorScheme: "dark", rules: LOOK_RULES },
 ];
 
-const SETTLES_WITHIN_MS = 5000;
+const SETTLES_WITHIN_MS = 20_000;
 
 /**
  * Runs in the page: what scrolls sideways other than a wide table, chart or code in its own box.

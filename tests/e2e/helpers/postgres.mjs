@@ -43,8 +43,7 @@ class Postgres {
       "listen_addresses=", "-c", "fsync=off", "-k", this.folder]);
     this.child = spawn(program, rest, { stdio: "ignore", cwd: this.folder });
     this.child.unref();
-    await until("PostgreSQL answers", () => this.run("SELECT 1").then(() => true, () => false),
-      20_000);
+    await until("PostgreSQL answers", () => this.run("SELECT 1").then(() => true, () => false));
     return this;
   }
 

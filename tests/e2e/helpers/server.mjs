@@ -7,7 +7,7 @@ import { http_json, http_request } from "./http.mjs";
 import { fields, multipart } from "./multipart.mjs";
 import { stepscope_bin, temporary, until } from "./tools.mjs";
 
-const START_LIMIT_MS = 20_000;
+const START_LIMIT_MS = 60_000;
 const STOP_LIMIT_MS = 40_000;
 // Each connection has a thread, and 1,100 threads are most of what a start costs.
 const FEW = ["--connections", "64"];

@@ -75,7 +75,7 @@ const POLL_MS = 15;
  * @template T @param {string} what @param {() => T | Promise<T>} condition
  * @param {number} [limit_ms] @returns {Promise<T>}
  */
-export async function until(what, condition, limit_ms = 30_000) {
+export async function until(what, condition, limit_ms = 60_000) {
   const end = performance.now() + limit_ms;
   for (;;) {
     const value = await condition();

@@ -15,7 +15,7 @@ name = f"dynoconfigclient{uuid.uuid4()}"
 place = (lambda text: f"{folder}/{text}") if folder else (lambda text: f"\0{text}\0")
 sock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 sock.bind(place(name))
-sock.settimeout(5)
+sock.settimeout(30)
 
 
 def ask(kind):
