@@ -60,8 +60,13 @@ function lines_of(from, id) {
 test("metrics tell of uploads, jobs, requests, sizes and the process", async () => {
   const before_upload = await metrics();
   await server.analyzed("counted", [{ filename: "a.json", data: small_json() }]);
-  const found = await metrics();
+  let found = await metrics();
   const grown = (name) => found.get(name) - before_upload.get(name);
+  await until("the jobs are counted", async () => { // which comes after their results are stored
+    found = await metrics();
+    return grown("stepscope_jobs_done_total") >= 1 &&
+      grown('stepscope_job_seconds_count{kind="trace"}') >= 1;
+  });
   assert.equal(grown("stepscope_uploads_total"), 1);
   assert.ok(grown("stepscope_upload_bytes_total") >= small_json().length);
   assert.ok(grown("stepscope_jobs_done_total") >= 1);
