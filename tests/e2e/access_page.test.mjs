@@ -138,6 +138,7 @@ test("a session that ends leaves the page and what is typed, until one signs in"
   await visit(page, "/login?next=/runs/first/data");
   await sign_in(page, tokens.admin);
   await page.getByLabel("Name", { exact: true }).fill("typed");
+  await page.waitForLoadState("networkidle"); // what is read without a cookie leads to signing in
   await page.context().clearCookies();
   await page.clock.fastForward(60_000); // the count of alerts is asked for
   const notice = page.getByRole("alert").filter({ hasText: "Signed out" });

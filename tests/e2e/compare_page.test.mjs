@@ -146,7 +146,7 @@ test("a place in the waterfall survives a reload, and Escape leads up again", ()
     assert.match(await card(page, "Changes").innerText(), /as the waterfall/);
     await page.locator(".waterfall").focus();
     while (/bar=/.test(page.url())) await page.keyboard.press("Escape");
-    assert.equal(await place.count(), 0);
+    await place.waitFor({ state: "detached" });
     await page.goBack();
     await page.waitForURL(/bar=/);
   }));
@@ -172,6 +172,7 @@ test("with repeats the verdict names the test, p and the interval, and slow prod
     assert.ok((await reason.boundingBox()).y < 400, "the answer is on the first screen");
     await reason.getByRole("button").click();
     await page.waitForURL(/bar=gemm/);
+    await settle(page);
     assert.equal(await page.locator(".run-dots circle").count(), 2 * REPEATS);
     const first = card(page, "Changes").locator("tbody tr").first();
     assert.match(await first.innerText(), /aten::(mm|addmm|linear|bmm)/);
@@ -246,7 +247,7 @@ test("changes are shown by any level, filtered, opened, and hidden ones on deman
     const few = await rows.count();
     await changes.getByRole("checkbox").uncheck();
     await page.waitForURL(/noise=yes/);
-    assert.ok(await rows.count() > few, "all rows");
+    await until("all rows are shown", async () => await rows.count() > few);
     for (const level of ["shape", "kernel", "category", "op"]) {
       await changes.getByLabel("Level of the changes").selectOption(level);
       await settle(page);

@@ -119,7 +119,8 @@ test("a deep link shows the same as the page it was copied from", async () => {
     await on_page({}, async (other) => {
       await visit(other, url);
       await other.locator(".range-pick").waitFor();
-      assert.equal(await other.locator("main").innerText(), before_it);
+      await until("the same is shown", async () =>
+        await other.locator("main").innerText() === before_it);
     });
     await page.goBack();
     await page.waitForURL((at) => !at.search.includes("rank=1"));
