@@ -10,7 +10,7 @@ import { start_server } from "../e2e/helpers/server.mjs";
 import { run_program, temporary, until } from "../e2e/helpers/tools.mjs";
 import { small_json } from "../e2e/helpers/traces.mjs";
 import { ACTIONS, Faults } from "./helpers/faults.mjs";
-import { files_below } from "./helpers/ledger.mjs";
+import { files_below, if_there } from "./helpers/ledger.mjs";
 import { figure } from "./helpers/torture.mjs";
 
 const GONE = { method: "DELETE", headers: { "If-Match": "*" } };
@@ -19,8 +19,8 @@ const DAY_S = 86_400;
 
 /** The files below a folder that contain one of some texts. */
 const holding = (folder, texts) => files_below(folder).filter((path) => {
-  const bytes = readFileSync(path);
-  return texts.some((text) => bytes.includes(text));
+  const bytes = if_there(() => readFileSync(path));
+  return bytes !== null && texts.some((text) => bytes.includes(text));
 });
 
 const sql = (data, text) => run_program("sqlite3", [join(data, "stepscope.db"), text]);

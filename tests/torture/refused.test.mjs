@@ -66,6 +66,7 @@ test(`${CLIENTS} clients that are refused for a while leave nothing`, async () =
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
+  await until("their files are gone", () => stored().length <= before_them.length);
   assert.deepEqual(stored().sort(), before_them);
   assert.equal(await rows(), "1|1|1|1|0");
   const counts = Object.entries(tally).map(([status, count]) => `${count} x ${status}`).join(", ");

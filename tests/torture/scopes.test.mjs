@@ -2,7 +2,7 @@
 // Every route with every method, as anybody who might send it: nothing is shown or changed without
 // its scope, pages of other sites get nowhere, and each change is audited.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { multipart, fields, file_part } from "../e2e/helpers/multipart.mjs";
@@ -12,6 +12,7 @@ import { run_status, stepscope_bin, temporary, until } from "../e2e/helpers/tool
 import { small_json } from "../e2e/helpers/traces.mjs";
 import { ask, bearer, each, make_token, odd_answers, other_peer, SCOPES, token_command, worth }
   from "./helpers/identities.mjs";
+import { files_below, if_there } from "./helpers/ledger.mjs";
 import { figure, is_long } from "./helpers/torture.mjs";
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -440,9 +441,8 @@ test("sessions that ended are taken from the browser and keep nobody from signin
 
 /** Every byte of every file in the data folder, and the log. */
 function everything_written() {
-  const files = readdirSync(data, { recursive: true }).map((name) => join(data, name))
-    .filter((path) => statSync(path).isFile());
-  return Buffer.concat([...files.map((path) => readFileSync(path)), Buffer.from(server.log)]);
+  const files = files_below(data).map((path) => if_there(() => readFileSync(path)) ?? "");
+  return Buffer.concat([...files, server.log].map((text) => Buffer.from(text)));
 }
 
 test("no token and no session is written anywhere, not even when sent in an address", async () => {

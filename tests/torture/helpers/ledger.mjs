@@ -21,10 +21,23 @@ export function content(kernel, steps = 2) {
   return { kernel, data, sha256: createHash("sha256").update(data).digest("hex") };
 }
 
+/**
+ * What is read of a file or folder; null if that has vanished, as it may while a service runs.
+ * @template T @param {() => T} read @returns {T | null}
+ */
+export function if_there(read) {
+  try {
+    return read();
+  } catch (error) {
+    if (error.code === "ENOENT") return null;
+    throw error;
+  }
+}
+
 /** Every file below a folder; folders that vanish meanwhile are empty. @returns {string[]} */
 export function files_below(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => entry.isDirectory()
+  const entries = if_there(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => entry.isDirectory()
     ? files_below(join(folder, entry.name)) : [join(folder, entry.name)]);
 }
 
