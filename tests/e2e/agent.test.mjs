@@ -39,7 +39,7 @@ test("an agent has all processes of a job record the same steps, and sends it", 
       "--socket-dir", sockets, "--traces", traces, "--poll", "1", ...more]);
     const seen = { child, text: "" };
     child.stderr.on("data", (text) => { seen.text += text; });
-    seen.ended = new Promise((done) => child.on("exit", done));
+    seen.ended = new Promise((done) => child.on("close", done)); // all that it said is here
     after(() => child.kill("SIGKILL"));
     return seen;
   };

@@ -41,7 +41,7 @@ function watch(folder, run, url = server.base, more = []) {
     ["watch", folder, "--run", run, "--url", url, "--settle", "1", ...more]);
   const seen = { child, text: "", status: undefined };
   child.stderr.on("data", (text) => { seen.text += text; });
-  seen.ended = new Promise((done) => child.on("exit", (status) => done(seen.status = status)));
+  seen.ended = new Promise((done) => child.on("close", (status) => done(seen.status = status)));
   after(() => child.kill("SIGKILL")); // a failed test must not wait for it
   return seen;
 }
