@@ -30,6 +30,8 @@ class S3 {
     this.objects = new Map();
     /** @type {Map<string, {key: string, hash?: string, parts: Buffer[], time: string}>} */
     this.uploads = new Map();
+    /** How many uploads in parts were begun. */
+    this.begun = 0;
     /** One line per request. @type {string[]} */
     this.log = [];
     /** Answers instead, if it returns true. @type {(request, response) => boolean | void} */
@@ -91,7 +93,7 @@ class S3 {
     const hash = request.headers["x-amz-meta-sha256"];
     const time = new Date().toISOString();
     if (url.searchParams.has("uploads")) {
-      const id = `id/${this.uploads.size}+`;
+      const id = `id/${this.begun++}+`; // never that of another, which may still be open
       this.uploads.set(id, { key, hash, parts: [], time });
       return response.end(`<R><UploadId>${id}</UploadId></R>`);
     }
