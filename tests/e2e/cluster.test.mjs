@@ -18,7 +18,7 @@ import { root, run_program, run_status, stepscope_bin, temporary, until }
   from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
-const LIMIT = 480_000;
+const LIMIT = 900_000;
 Object.assign(process.env, s3_keys);
 
 /** The name of the service of a data folder. */

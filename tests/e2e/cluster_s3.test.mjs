@@ -12,7 +12,7 @@ import { start_server } from "./helpers/server.mjs";
 import { temporary, until } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
-const LIMIT = 480_000;
+const LIMIT = 900_000;
 Object.assign(process.env, s3_keys);
 
 test("an endpoint may name the port that its scheme has anyway", async () => {
