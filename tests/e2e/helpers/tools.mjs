@@ -61,8 +61,8 @@ export function run_status(file, args, options = {}) {
   return new Promise((done, fail) => {
     const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
     const out = { stdout: "", stderr: "" };
-    child.stdout.on("data", (text) => (out.stdout += text));
-    child.stderr.on("data", (text) => (out.stderr += text));
+    for (const name of ["stdout", "stderr"]) // a character may come in two parts
+      child[name].setEncoding("utf8").on("data", (text) => (out[name] += text));
     child.on("error", fail);
     child.on("close", (status, signal) => done({ status, signal, ...out }));
   });
