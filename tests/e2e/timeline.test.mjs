@@ -163,18 +163,18 @@ test("a link opens the same picture, selection and slice", () =>
     await page.getByRole("button", { name: "Select its time" }).click();
     await page.locator(".tl-slice").getByRole("button", { name: "Zoom to it" }).click();
     await asked(page, "the view is in the address", (now) => now.from && now.sel && now.pin);
-    // What is told of the slice and of the selection comes in replies of its own.
-    const told = async () => {
+    // The details of the slice and of the selection come in replies of their own.
+    const details = async () => {
       await drawn(page);
       await page.locator(".tl-slice").getByText("Correlation").waitFor();
-      await until("all is told", async () =>
+      await until("all of them are there", async () =>
         await page.locator("main [aria-busy=true], main .loading").count() === 0);
       return page.locator(".tl-where, .tl-slice, .tl-span").allInnerTexts();
     };
-    const before_it = await told();
+    const before_it = await details();
     const link = page.url();
     await show(page, new URL(link).search);
-    assert.deepEqual(await told(), before_it);
+    assert.deepEqual(await details(), before_it);
   }));
 
 test("a gap of the idle page leads to its place, where the device does nothing", () =>
