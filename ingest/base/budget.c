@@ -10,6 +10,7 @@
 
 #define FEWEST_ITEMS    64                  // initial capacity of an array
 #define POPULATED_BYTES ((size_t)128 << 10) // malloc maps these, without pages
+#define HUGE_BYTES      ((size_t)4 << 20)   // two huge pages: one lies within, wherever it starts
 
 static void raise_peak(struct budget *budget, uint64_t used)
 {
@@ -49,13 +50,17 @@ static void give_back(struct budget *budget, size_t size)
         atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
 }
 
-// Has the system map the whole pages of a block; where it cannot, they come as they are written.
+// Has the system map the whole pages of a block, and huge ones where it is large enough to hold
+// one; where it cannot, pages come as they are written. The first page may have been written
+// before.
 static void populate(char *block, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t before = (page - (uintptr_t)block % page) % page;
-    (void)madvise(block + before, (size - before) / page * page, MADV_POPULATE_WRITE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)block % page;
+    size_t whole = (before + size) / page * page;
+    if (size >= HUGE_BYTES)
+        (void)madvise(block - before, whole, MADV_HUGEPAGE);
+    (void)madvise(block - before, whole, MADV_POPULATE_WRITE);
 #else
     (void)block;
     (void)size;
