@@ -26,11 +26,20 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     return builder;
 }
 
+// How many chunks there are in the block of the one at `index`, the first of its block. Those of a
+// large trace come together, so that they can be in huge pages.
+static uint32_t chunks_from(uint32_t index)
+{
+    enum { TOGETHER = 32 };
+    return index < TOGETHER ? 1 : TOGETHER;
+}
+
 void trace_builder_free_column(struct trace_builder *builder, enum column_id id)
 {
     struct chunked *column = &builder->columns[id];
-    for (uint32_t i = 0; i < column->count; i++)
-        budget_free(builder->budget, column->chunks[i], CHUNK_EVENTS * column_size[id]);
+    size_t chunk_bytes = CHUNK_EVENTS * column_size[id];
+    for (uint32_t i = 0; i < column->count; i += chunks_from(i))
+        budget_free(builder->budget, column->chunks[i], chunks_from(i) * chunk_bytes);
     budget_free(builder->budget, column->chunks, column->count * sizeof *column->chunks);
     *column = (struct chunked){0};
 }
@@ -87,23 +96,22 @@ struct strtab *trace_builder_strings(struct trace_builder *builder)
     return &builder->strings;
 }
 
-static bool add_chunk(struct trace_builder *builder, enum column_id id, struct err *err)
+static bool add_chunks(struct trace_builder *builder, enum column_id id, struct err *err)
 {
     struct chunked *column = &builder->columns[id];
-    size_t size = column->count * sizeof *column->chunks;
-    char **chunks =
-        budget_realloc(builder->budget, column->chunks, size, size + sizeof *column->chunks, err);
-    if (!chunks)
-        return false;
-    column->chunks = chunks;
-    // Counted from here on, so that everything is released if something below fails.
-    chunks[column->count] = budget_alloc(builder->budget, CHUNK_EVENTS * column_size[id], err);
-    if (!chunks[column->count]) {
-        atomic_fetch_sub_explicit(&builder->budget->used, sizeof *column->chunks,
-                                  memory_order_relaxed);
+    uint32_t more = chunks_from(column->count);
+    size_t chunk_bytes = CHUNK_EVENTS * column_size[id], pointer = sizeof *column->chunks;
+    char *block = budget_alloc(builder->budget, more * chunk_bytes, err);
+    char **chunks = block ? budget_realloc(builder->budget, column->chunks, column->count * pointer,
+                                           (column->count + more) * pointer, err)
+                          : NULL;
+    if (!chunks) {
+        budget_free(builder->budget, block, more * chunk_bytes);
         return false;
     }
-    column->count++;
+    column->chunks = chunks;
+    for (uint32_t i = 0; i < more; i++)
+        chunks[column->count++] = block + i * chunk_bytes;
     return true;
 }
 
@@ -113,7 +121,7 @@ bool trace_builder_begin_chunk(struct trace_builder *builder, struct err *err)
     if (builder->event_count >= MAX_EVENTS)
         return err_set(err, ERR_LIMIT, "more than %u events in one trace", MAX_EVENTS);
     for (enum column_id id = 0; id < COL_COUNT; id++)
-        if (builder->columns[id].count <= chunk && !add_chunk(builder, id, err))
+        if (builder->columns[id].count <= chunk && !add_chunks(builder, id, err))
             return false;
     builder->tail = (struct column_tail){
         .begin_ns = (void *)builder->columns[COL_BEGIN].chunks[chunk],
