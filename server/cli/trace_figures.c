@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/trace_figures.h"
 
+#include "ingest/base/budget.h"
 #include "ingest/trace/plausible.h"
 
 #include <stdlib.h>
@@ -182,11 +183,19 @@ static void add_all_devices(struct trace_figures *totals, const struct trace *tr
     }
 }
 
+static size_t device_events(const struct trace *trace)
+{
+    size_t count = 0;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        count += trace->tracks[t].family == TRACK_DEVICE ? trace->tracks[t].count : 0;
+    return count;
+}
+
 static bool add_devices(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
-    struct span *spans = malloc((trace->event_count + 1) * sizeof *spans);
-    const struct track **tracks = malloc((trace->track_count + 1) * sizeof *tracks);
-    bool ok = (spans && tracks) || err_set(err, ERR_MEMORY, "out of memory");
+    struct span *spans = budget_alloc(NULL, device_events(trace) * sizeof *spans, err);
+    const struct track **tracks = budget_alloc(NULL, trace->track_count * sizeof *tracks, err);
+    bool ok = spans && tracks;
     if (ok)
         add_all_devices(totals, trace, tracks, spans);
     free(spans);
