@@ -289,16 +289,6 @@ static bool matches(const char *pattern, struct str path, struct str *captures)
     return have.ended;
 }
 
-// A page's address may end in a slash, as people write it.
-static bool leads_to(const struct route *route, struct str path, struct str *captures)
-{
-    if (matches(route->pattern, path, captures))
-        return true;
-    bool is_page = route->handle == assets_get_page;
-    return is_page && str_ends_with(path, STR("/")) && !str_ends_with(path, STR("//")) &&
-           matches(route->pattern, (struct str){path.at, path.len - 1}, captures);
-}
-
 static bool serves(const struct route *route, struct str method)
 {
     struct str own = str_of(route->method);
@@ -321,7 +311,7 @@ static bool refuse_method(struct request *request, struct response *response, st
     struct str ignored[REQUEST_MAX_CAPTURES];
     for (size_t i = 0; i < routes_count; i++) {
         if (strcmp(routes[i].method, "OPTIONS") == 0 ||
-            !leads_to(&routes[i], request->path, ignored))
+            !matches(routes[i].pattern, request->path, ignored))
             continue;
         size_t len = strlen(allow);
         bool get = strcmp(routes[i].method, "GET") == 0;
@@ -337,12 +327,31 @@ static bool refuse_method(struct request *request, struct response *response, st
         (int)(request->method.len < 20 ? request->method.len : 20), request->method.at, allow);
 }
 
+// People end the address of a page with a slash; the page itself is at the one without.
+static bool send_to_page(struct request *request, struct response *response)
+{
+    struct str ignored[REQUEST_MAX_CAPTURES], path = request->path, query = request->query_text;
+    if (!str_ends_with(path, STR("/")) || str_ends_with(path, STR("//")))
+        return false;
+    path.len--;
+    for (size_t i = 0; i < routes_count; i++) {
+        if (routes[i].handle != assets_get_page || !serves(&routes[i], request->method) ||
+            !matches(routes[i].pattern, path, ignored))
+            continue;
+        response->status = 308;
+        response_header(response, request->arena, "Location", "%.*s%s%.*s", (int)path.len, path.at,
+                        query.len ? "?" : "", (int)query.len, query.at);
+        return true;
+    }
+    return false;
+}
+
 bool routes_find(struct request *request, struct response *response, struct err *err)
 {
     bool known = false;
     for (size_t i = 0; i < routes_count; i++) {
         struct str captures[REQUEST_MAX_CAPTURES] = {{0}};
-        if (!leads_to(&routes[i], request->path, captures))
+        if (!matches(routes[i].pattern, request->path, captures))
             continue;
         known = true;
         if (!serves(&routes[i], request->method))
@@ -353,6 +362,8 @@ bool routes_find(struct request *request, struct response *response, struct err 
     }
     if (known)
         return refuse_method(request, response, err);
+    if (send_to_page(request, response))
+        return true;
     return err_set(err, ERR_NOT_FOUND, "no endpoint at %.*s",
                    (int)(request->path.len < 100 ? request->path.len : 100), request->path.at);
 }

@@ -160,6 +160,7 @@ const char *response_phrase(int status)
         {206, "Partial Content"},
         {303, "See Other"},
         {304, "Not Modified"},
+        {308, "Permanent Redirect"},
         {400, "Bad Request"},
         {401, "Unauthorized"},
         {403, "Forbidden"},

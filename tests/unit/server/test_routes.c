@@ -16,14 +16,21 @@ struct found {
     bool ok;
 };
 
-static void find(struct found *found, const char *method, const char *path)
+static void find_with(struct found *found, const char *method, const char *path, const char *query)
 {
     *found = (struct found){0};
     arena_init(&found->arena, NULL);
     response_init(&found->response);
-    found->request =
-        (struct request){.arena = &found->arena, .method = str_of(method), .path = str_of(path)};
+    found->request = (struct request){.arena = &found->arena,
+                                      .method = str_of(method),
+                                      .path = str_of(path),
+                                      .query_text = str_of(query)};
     found->ok = routes_find(&found->request, &found->response, &found->err);
+}
+
+static void find(struct found *found, const char *method, const char *path)
+{
+    find_with(found, method, path, "");
 }
 
 static void end(struct found *found)
@@ -53,11 +60,29 @@ static void addresses_find_their_rows(void **state)
     assert_route("PUT", "/api/v1/runs/x/ranks/0/trace", "/api/v1/runs/{run}/ranks/{rank}/trace");
     assert_route("GET", "/api/v1/runs/x/ranks", "/api/v1/runs/{run}/ranks");
     assert_route("GET", "/runs", "/runs");
-    assert_route("GET", "/runs/", "/runs");
-    assert_route("GET", "/docs/api/", "/docs/api");
     assert_route("GET", "/runs/x/kernels", "/runs/{page*}");
     assert_route("GET", "/standalone/", "/standalone/{path*?}");
     assert_route("POST", "/upload", "/upload");
+}
+
+static void assert_sent_to(const char *path, const char *query, const char *location)
+{
+    struct found found;
+    find_with(&found, "GET", path, query);
+    assert_true(found.ok);
+    assert_null(found.request.route);
+    assert_int_equal(found.response.status, 308);
+    assert_true(str_equal(found.response.headers[0].name, STR("Location")));
+    assert_true(str_equal(found.response.headers[0].value, str_of(location)));
+    end(&found);
+}
+
+static void pages_are_found_without_a_slash_at_the_end(void **state)
+{
+    (void)state;
+    assert_sent_to("/runs/", "", "/runs");
+    assert_sent_to("/docs/api/", "", "/docs/api");
+    assert_sent_to("/compare/", "a=x%2Fy&b=z", "/compare?a=x%2Fy&b=z");
 }
 
 static void captures_are_decoded_and_may_hold_slashes(void **state)
@@ -118,6 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_find_their_rows),
+        cmocka_unit_test(pages_are_found_without_a_slash_at_the_end),
         cmocka_unit_test(captures_are_decoded_and_may_hold_slashes),
         cmocka_unit_test(other_addresses_are_not_found),
         cmocka_unit_test(other_methods_get_the_right_ones),
