@@ -21,8 +21,6 @@
 #define READS_PER_BYTE ((uint64_t)8)
 #define READS_FREE     FUZZED_SIZE((uint64_t)64 << 20, (uint64_t)4 << 20)
 #define ROWS_BETWEEN   16 // checks of that
-// A walk needs each page once, and those above it again.
-#define CACHE_PAGES "32"
 #define MAX_VALUE      (64 << 20)
 #define MAX_TABLES     10000
 
@@ -295,8 +293,7 @@ static bool set_up(struct database *database, struct err *err)
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
     sqlite3_progress_handler(db, STEPS_BETWEEN, on_steps, database);
-    return sqlite3_exec(db, "PRAGMA temp_store = MEMORY; PRAGMA cache_size = " CACHE_PAGES, NULL,
-                        NULL, NULL) == SQLITE_OK ||
+    return sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) == SQLITE_OK ||
            err_set(err, ERR_MEMORY, "out of memory");
 }
 
@@ -339,6 +336,13 @@ static bool list_tables(struct database *database, struct err *err)
     return buf_ok(&database->tables, err);
 }
 
+// A walk needs each page once and those above it again: more would be memory to touch. This reads
+// the schema, so it comes after what tells of damage there.
+static void keep_few_pages(struct database *database)
+{
+    (void)sqlite3_exec(database->db, "PRAGMA cache_size = 32", NULL, NULL, NULL);
+}
+
 static bool open_file(struct database *database, struct err *err)
 {
     if (!add_vfs(database))
@@ -364,8 +368,10 @@ struct database *database_open(struct source *source, const atomic_bool *cancel,
         err_set(err, ERR_INTERNAL, "a database must be seekable");
     else {
         read_header(database);
-        if (open_file(database, err) && set_up(database, err) && list_tables(database, err))
+        if (open_file(database, err) && set_up(database, err) && list_tables(database, err)) {
+            keep_few_pages(database);
             return database;
+        }
     }
     database_close(database);
     return NULL;
