@@ -50,17 +50,16 @@ static void give_back(struct budget *budget, size_t size)
         atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
 }
 
-// Has the system map the whole pages of a block, and huge ones where it is large enough to hold
-// one; where it cannot, pages come as they are written. The first page may have been written
-// before.
+// Has the system map all pages of a block at once, as huge ones where they fit. What shares its
+// first and last page keeps its content. Where the system cannot, pages come as they are written.
 static void populate(char *block, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
     size_t page = (size_t)sysconf(_SC_PAGESIZE), before = (uintptr_t)block % page;
-    size_t whole = (before + size) / page * page;
+    size_t all = (before + size + page - 1) / page * page;
     if (size >= HUGE_BYTES)
-        (void)madvise(block - before, whole, MADV_HUGEPAGE);
-    (void)madvise(block - before, whole, MADV_POPULATE_WRITE);
+        (void)madvise(block - before, all, MADV_HUGEPAGE);
+    (void)madvise(block - before, all, MADV_POPULATE_WRITE);
 #else
     (void)block;
     (void)size;

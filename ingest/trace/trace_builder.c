@@ -26,12 +26,15 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     return builder;
 }
 
-// How many chunks there are in the block of the one at `index`, the first of its block. Those of a
-// large trace come together, so that they can be in huge pages.
+// How many chunks there are in the block of the one at `index`, the first of its block: at most a
+// quarter as many again. Those of a large trace come together, so that they can be in huge pages.
 static uint32_t chunks_from(uint32_t index)
 {
-    enum { TOGETHER = 32 };
-    return index < TOGETHER ? 1 : TOGETHER;
+    enum { MOST = 32 };
+    uint32_t together = 1;
+    while (together < MOST && together * 2 <= index / 4)
+        together *= 2;
+    return together;
 }
 
 void trace_builder_free_column(struct trace_builder *builder, enum column_id id)
