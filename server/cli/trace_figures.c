@@ -146,6 +146,23 @@ static uint32_t device_tracks(const struct trace *trace, const struct track **tr
     return count;
 }
 
+static bool is_same_device(const struct track *a, const struct track *b)
+{
+    return a->pid.number == b->pid.number && a->pid.text == b->pid.text;
+}
+
+// Of the device that has most.
+static size_t most_events(const struct track **tracks, uint32_t count)
+{
+    size_t most = 0, events = 0;
+    for (uint32_t t = 0; t < count; t++) {
+        events = t && is_same_device(tracks[t - 1], tracks[t]) ? events : 0;
+        events += tracks[t]->count;
+        most = events > most ? events : most;
+    }
+    return most;
+}
+
 static size_t add_spans(struct plausible *plausible, const struct track *track, struct span *spans)
 {
     for (uint32_t i = 0; i < track->count; i++) {
@@ -166,41 +183,30 @@ static void add_device(struct trace_figures *totals, int64_t number, struct span
 }
 
 static void add_all_devices(struct trace_figures *totals, const struct trace *trace,
-                            const struct track **tracks, struct span *spans)
+                            const struct track **tracks, uint32_t count, struct span *spans)
 {
     size_t spanned = 0;
     struct plausible plausible = plausible_of(trace);
-    uint32_t count = device_tracks(trace, tracks);
     for (uint32_t t = 0; t < count; t++) {
-        const struct label *pid = &tracks[t]->pid;
         spanned += add_spans(&plausible, tracks[t], spans + spanned);
-        bool more = t + 1 < count && tracks[t + 1]->pid.number == pid->number &&
-                    tracks[t + 1]->pid.text == pid->text;
-        if (more)
+        if (t + 1 < count && is_same_device(tracks[t], tracks[t + 1]))
             continue;
-        add_device(totals, pid->number, spans, spanned);
+        add_device(totals, tracks[t]->pid.number, spans, spanned);
         spanned = 0;
     }
 }
 
-static size_t device_events(const struct trace *trace)
-{
-    size_t count = 0;
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        count += trace->tracks[t].family == TRACK_DEVICE ? trace->tracks[t].count : 0;
-    return count;
-}
-
 static bool add_devices(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
-    struct span *spans = budget_alloc(NULL, device_events(trace) * sizeof *spans, err);
     const struct track **tracks = budget_alloc(NULL, trace->track_count * sizeof *tracks, err);
-    bool ok = spans && tracks;
-    if (ok)
-        add_all_devices(totals, trace, tracks, spans);
+    uint32_t count = tracks ? device_tracks(trace, tracks) : 0;
+    struct span *spans =
+        tracks ? budget_alloc(NULL, most_events(tracks, count) * sizeof *spans, err) : NULL;
+    if (spans)
+        add_all_devices(totals, trace, tracks, count, spans);
     free(spans);
     free(tracks);
-    return ok;
+    return spans;
 }
 
 bool trace_figures_add(struct trace_figures *totals, const struct trace *trace, struct err *err)
