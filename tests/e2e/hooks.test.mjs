@@ -83,8 +83,9 @@ test("webhooks bring finished runs, alerts and gates, signed, once, and after a 
       assert.equal(headers["webhook-signature"], `v1,${expected}`);
     }
     // Each target gets its own word: what is not sent by the stop would come after the restart.
-    const for_slack = of("/json").filter(({ json }) => /^alert\.|^gate\.failed$/.test(json.type));
-    await until("the other target has its own", () => of("/slack").length === for_slack.length);
+    const for_slack = () =>
+      of("/json").filter(({ json }) => /^alert\.|^gate\.failed$/.test(json.type));
+    await until("the other target has its own", () => of("/slack").length === for_slack().length);
     const [slack] = of("/slack");
     assert.match(slack.json.text, /nightly@10: step .*\n<https:\/\/traces.example\/alerts\|open>$/);
     assert.equal(of("/other").length, 0);

@@ -103,14 +103,15 @@ export function skipped(what) {
 }
 
 /**
- * A port that nothing uses, with room above it: below those that the system gives out itself, which
- * another test could get before it is taken. @returns {Promise<number>}
+ * A port that nothing uses, with room above it. Below the range from which the system assigns
+ * ports, so that no other test is given it before it is used. @returns {Promise<number>}
  */
 export async function free_port() {
   const port = 20_000 + Math.floor(Math.random() * 12_000);
   const server = createServer().listen(port, "127.0.0.1");
-  const is_free = await new Promise((done) => {
-    server.once("listening", () => done(true)).once("error", () => done(false));
+  const is_free = await new Promise((done, fail) => {
+    server.once("listening", () => done(true))
+      .once("error", (error) => error.code === "EADDRINUSE" ? done(false) : fail(error));
   });
   if (!is_free) return free_port();
   await new Promise((done) => server.close(done));

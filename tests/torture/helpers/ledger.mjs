@@ -37,8 +37,10 @@ export function if_there(read) {
 /** Every file below a folder; folders that vanish meanwhile are empty. @returns {string[]} */
 export function files_below(folder) {
   const entries = if_there(() => readdirSync(folder, { withFileTypes: true })) ?? [];
-  return entries.flatMap((entry) => entry.isDirectory()
-    ? files_below(join(folder, entry.name)) : [join(folder, entry.name)]);
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? files_below(path) : entry.isFile() ? [path] : [];
+  });
 }
 
 export class Ledger {
